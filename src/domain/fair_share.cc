@@ -1,0 +1,51 @@
+#include "domain/fair_share.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace coderunner {
+
+void FairShare::rebuild(const std::vector<SlotUse>& recent) {
+  shares_.clear();
+  for (const SlotUse& use : recent) {
+    Share& share = shares_[use.account];
+    share.virtual_time += use.held;
+    share.slot_time += use.held;
+  }
+}
+
+void FairShare::advance(Span elapsed, const std::map<AccountId, int>& in_flight,
+                        const std::set<AccountId>& active) {
+  for (const auto& [account, slots] : in_flight) {
+    Share& share = shares_[account];
+    share.virtual_time += elapsed * slots;
+    share.slot_time += elapsed * slots;
+  }
+  std::optional<Span> smallest;
+  for (auto& [account, share] : shares_) {
+    share.active = share.active && active.contains(account);
+    if (share.active)
+      smallest = std::min(smallest.value_or(share.virtual_time), share.virtual_time);
+  }
+  for (const AccountId& account : active) {
+    Share& share = shares_[account];
+    if (!share.active && smallest) share.virtual_time = std::max(share.virtual_time, *smallest);
+    share.active = true;
+  }
+  // An account that is neither active nor ahead of the others would come back at `smallest` anyway.
+  std::erase_if(shares_, [&](const auto& entry) {
+    return !entry.second.active && smallest && entry.second.virtual_time <= *smallest;
+  });
+}
+
+FairShare::Span FairShare::virtual_time(const AccountId& account) const {
+  const auto found = shares_.find(account);
+  return found == shares_.end() ? Span{0} : found->second.virtual_time;
+}
+
+FairShare::Span FairShare::slot_time(const AccountId& account) const {
+  const auto found = shares_.find(account);
+  return found == shares_.end() ? Span{0} : found->second.slot_time;
+}
+
+}  // namespace coderunner

@@ -1,0 +1,162 @@
+#include "domain/lane_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace coderunner {
+namespace {
+
+constexpr std::array<std::pair<QueuedReason, std::string_view>, 9> kReasons{{
+    {QueuedReason::paused, "paused"},
+    {QueuedReason::key_gated, "key_gated"},
+    {QueuedReason::key_probing, "key_probing"},
+    {QueuedReason::executor_unavailable, "executor_unavailable"},
+    {QueuedReason::account_at_cap, "account_at_cap"},
+    {QueuedReason::last_slot_reserved, "last_slot_reserved"},
+    {QueuedReason::no_free_slot, "no_free_slot"},
+    {QueuedReason::behind, "behind"},
+    {QueuedReason::next, "next"},
+}};
+
+// What parks the lane's oldest waiting row, whatever the caps say.
+std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const PlanInput& input) {
+  const auto skip = [&](QueuedReason reason, std::optional<UtcTime> until) {
+    return LaneSkip{lane.account, lane.key, reason, until};
+  };
+  if (input.paused.contains(lane.account)) return skip(QueuedReason::paused, std::nullopt);
+  if (lane.key) {
+    const auto gate = input.gates.find(*lane.key);
+    if (gate != input.gates.end() && gate->second > input.now)
+      return skip(QueuedReason::key_gated, gate->second);
+  }
+  if (head.not_before && *head.not_before > input.now)
+    return skip(QueuedReason::executor_unavailable, head.not_before);
+  return std::nullopt;
+}
+
+// A lane on its way through one plan: the rows not in flight yet, and how many of them are picked.
+struct Waiting {
+  const Lane* lane;
+  std::vector<const LaneRow*> rows;
+  std::size_t picked = 0;
+
+  const LaneRow& head() const { return *rows[picked]; }
+  bool has_more() const { return picked < rows.size(); }
+};
+
+class Planner {
+ public:
+  Planner(const PlanInput& input, const FairShare& shares) : input_(input), shares_(shares) {
+    for (const Occupied& occupied : input.in_flight) {
+      ++in_flight_[occupied.account];
+      occupied_.insert(occupied.execution);
+    }
+  }
+
+  Plan run() {
+    sort_lanes();
+    int free = input_.limits.concurrency - static_cast<int>(input_.in_flight.size());
+    for (; free > 0; --free) {
+      Waiting* best = best_lane();
+      if (best == nullptr) break;
+      plan_.picks.push_back({best->lane->account, best->lane->key, best->head()});
+      ++in_flight_[best->lane->account];
+      ++best->picked;
+    }
+    state_reasons();
+    return std::move(plan_);
+  }
+
+ private:
+  void sort_lanes() {
+    for (const Lane& lane : input_.lanes) {
+      Waiting waiting{&lane, {}, 0};
+      for (const LaneRow& row : lane.rows)
+        if (!occupied_.contains(row.execution)) waiting.rows.push_back(&row);
+      if (!waiting.has_more()) continue;
+      if (auto skip = parked(lane, waiting.head(), input_))
+        plan_.skips.push_back(*std::move(skip));
+      else
+        eligible_.push_back(std::move(waiting));
+    }
+  }
+
+  bool at_cap(const AccountId& account) const {
+    const auto found = in_flight_.find(account);
+    return found != in_flight_.end() && found->second >= input_.limits.per_account;
+  }
+
+  auto rank(const Waiting& waiting) const {
+    const AccountId& account = waiting.lane->account;
+    const auto found = in_flight_.find(account);
+    const bool fair = input_.limits.order == Order::fair;
+    const FairShare::Span none{0};
+    return std::tuple{fair ? shares_.virtual_time(account) : none,
+                      fair && found != in_flight_.end() ? found->second : 0,
+                      fair ? shares_.slot_time(account) : none, waiting.head().queued_at,
+                      waiting.head().execution};
+  }
+
+  Waiting* best_lane() {
+    Waiting* best = nullptr;
+    for (Waiting& waiting : eligible_) {
+      if (!waiting.has_more() || at_cap(waiting.lane->account)) continue;
+      if (waiting.head().not_before && *waiting.head().not_before > input_.now) continue;
+      if (best == nullptr || rank(waiting) < rank(*best)) best = &waiting;
+    }
+    return best;
+  }
+
+  void state_reasons() {
+    for (const Waiting& waiting : eligible_) {
+      if (!waiting.has_more()) continue;
+      const AccountId& account = waiting.lane->account;
+      plan_.skips.push_back(
+          {account, waiting.lane->key,
+           at_cap(account) ? QueuedReason::account_at_cap : QueuedReason::no_free_slot,
+           std::nullopt});
+    }
+    for (const LaneSkip& skip : plan_.skips)
+      if (skip.until)
+        plan_.next_change = std::min(plan_.next_change.value_or(*skip.until), *skip.until);
+  }
+
+  const PlanInput& input_;
+  const FairShare& shares_;
+  std::map<AccountId, int> in_flight_;
+  std::set<ExecutionId> occupied_;
+  std::vector<Waiting> eligible_;
+  Plan plan_;
+};
+
+}  // namespace
+
+std::string_view to_text(QueuedReason reason) {
+  for (const auto& [key, word] : kReasons)
+    if (key == reason) return word;
+  return {};
+}
+
+Plan plan_lanes(const PlanInput& input, const FairShare& shares) {
+  return Planner{input, shares}.run();
+}
+
+std::set<AccountId> active_accounts(const PlanInput& input) {
+  std::set<AccountId> active;
+  std::set<ExecutionId> occupied;
+  for (const Occupied& one : input.in_flight) {
+    active.insert(one.account);
+    occupied.insert(one.execution);
+  }
+  for (const Lane& lane : input.lanes)
+    for (const LaneRow& row : lane.rows) {
+      if (occupied.contains(row.execution)) continue;
+      if (!parked(lane, row, input)) active.insert(lane.account);
+      break;
+    }
+  return active;
+}
+
+}  // namespace coderunner

@@ -1,0 +1,83 @@
+// Every number that bounds something, in one place, with its source. What an operator may change is
+// a setting with this as its default; what nobody may change is a constant.
+#pragma once
+
+#include <cstddef>
+
+#include "base/time.h"
+
+namespace coderunner::limits {
+
+using namespace std::chrono_literals;
+
+// Admission (contract section 2)
+inline constexpr std::size_t kMaxAccountBytes = 63;  // one DNS label
+inline constexpr std::size_t kMaxIdentifierCharacters = 255;
+inline constexpr std::size_t kMaxPayloadBytes = 256 * 1024;
+inline constexpr std::size_t kMaxApiKeyBytes =
+    1024;  // real keys are 40; a header line must stay sane
+inline constexpr std::size_t kMaxRefusedSourceBytes = 16 * 1024;
+inline constexpr std::size_t kMaxBody = 1024 * 1024;  // http.max_body
+
+// Rows
+inline constexpr std::size_t kMaxErrorMessageBytes =
+    8 * 1024;  // TEXT holds 64 KiB; a page line does not
+inline constexpr std::size_t kMaxDispatchErrorBytes = 500;  // last_dispatch_error VARCHAR(500)
+inline constexpr int kMaxListed = 500;                      // one page of executions or log lines
+inline constexpr int kDefaultListed = 50;
+
+// Queue (brief 4, 11.1; rulings 2, 4)
+inline constexpr int kConcurrency = 4;
+inline constexpr int kPerAccount = 2;
+inline constexpr int kMaxConcurrency = 256;  // dependencies 2.E: curl halves beyond
+inline constexpr int kMaxQueuedPerAccount = 500;
+inline constexpr int kMaxQueued = 2000;
+inline constexpr Millis kPollInterval = 1s;
+inline constexpr Millis kMaxPollInterval = 2s;       // contract section 5
+inline constexpr Millis kNonceLifetime = 300s;       // brief 3, from the mint
+inline constexpr Millis kVirtualTimeWindow = 15min;  // rulings 4
+inline constexpr Millis kStalledAfter = 5s;          // contract section 6
+inline constexpr Millis kDispatchBackOffMin = 250ms;
+inline constexpr Millis kDispatchBackOffMax = 30s;  // issue: back-off with jitter up to 30 s
+
+// Gate (brief 8, facts 3, 6)
+inline constexpr Millis kGateMargin = 5s;
+inline constexpr Millis kGateMax = 65min;
+inline constexpr Millis kGateMinute = 60s;
+
+// Executor (brief 2, 3; rulings 10, 27)
+inline constexpr int kMaxChildren = 8;
+inline constexpr Millis kWall = 300s;
+inline constexpr Millis kLoopBudget = 180s;
+inline constexpr std::size_t kScriptMemory = 64UL * 1024 * 1024;
+inline constexpr Millis kMasterKillAfterWall = 5s;
+inline constexpr std::size_t kMaxFrameBytes =
+    16UL * 1024 * 1024;  // one message between script and broker
+inline constexpr std::size_t kMaxLogBytesPerRun = 1024UL * 1024;
+inline constexpr std::size_t kMaxLogLineBytes = 16UL * 1024;
+inline constexpr std::size_t kMaxApiAnswerBytes = 8UL * 1024 * 1024;
+
+// API (brief 10, contract section 7)
+inline constexpr Millis kApiTimeout = 180s;
+inline constexpr int kApiMaxAttempts = 3;
+inline constexpr Millis kMethodLimitWait = 60s;
+inline constexpr Millis kLongRetryAfter = 100s;  // from here on the run ends, the gate waits
+inline constexpr Millis kDefaultRetryAfter = 60s;
+
+// Stop
+inline constexpr Millis kStopBudget = 30s;
+
+// Reaper (rulings 2, 5, 23)
+inline constexpr Millis kReaperMargin = 10s;
+inline constexpr Millis kRunningAfter = 15min;
+inline constexpr Millis kQueuedAfter = 24h;
+inline constexpr Millis kPurgeAfter = 24h * 90;
+inline constexpr Millis kScrubAfter = 2h;
+
+// HTTP
+inline constexpr Millis kRequestTimeout = 30s;
+
+// A worker may outlive its wall by a third of it before an FPM master looks again (facts 4.1).
+constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall / 3 + margin; }
+
+}  // namespace coderunner::limits

@@ -1,0 +1,25 @@
+// Where gates live (contract section 5, gate.backend). Thread-safe. A gate is only ever extended,
+// except by clear().
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "domain/rate_gate.h"
+
+namespace coderunner {
+
+class GateStore {
+ public:
+  virtual ~GateStore() = default;
+  // Keeps the later of what stands and `seen` (domain extend()); answers what stands afterwards.
+  virtual Result<Gate> close(const Gate& seen, UtcTime now) = 0;
+  // The gates closed at `now`.
+  virtual Result<std::vector<Gate>> closed(UtcTime now) = 0;
+  virtual Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) = 0;
+};
+
+}  // namespace coderunner

@@ -1,0 +1,207 @@
+// The store's narrow faces: each stage sees only its own verbs. All writes are conditional on the
+// state they were based on; times and ids are bound by the caller (no SQL clock). Every call may
+// fail with `unavailable`; nothing has happened then. Faces are thread-safe unless said. SQL texts:
+// contract section 3.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "domain/execution.h"
+#include "domain/lane_plan.h"
+
+namespace coderunner {
+
+// ---- Admission
+// -------------------------------------------------------------------------------------------------
+
+struct NewExecution {
+  AdmissionRef ref;
+  std::string account;
+  AccountId account_id;
+  ApiKeyHash key;
+  std::string sealed_key;
+  std::string source;
+  std::optional<std::string> identifier;
+  std::optional<std::string> payload;
+  bool debug = false;
+  UtcTime queued_at;
+};
+
+struct Admitted {
+  ExecutionId execution;
+  JobId job;
+  friend bool operator==(const Admitted&, const Admitted&) = default;
+};
+
+struct NewRefusal {  // a visible row of a submission that was not admitted
+  std::string account;
+  AccountId account_id;
+  std::optional<std::string> identifier;
+  std::optional<std::string> source;  // unparsable ones keep at most 16 KiB of it (rulings 20)
+  ErrorCode code = ErrorCode::does_not_parse;
+  std::string message;
+  UtcTime at;
+};
+
+class AdmissionStore {
+ public:
+  using AdmitDone = std::function<void(Result<Admitted>)>;
+  using RefuseDone = std::function<void(Result<ExecutionId>)>;
+  virtual ~AdmissionStore() = default;
+  // `done` is called once, from any thread, and with a value only after the rows are durable.
+  // unknown_outcome: the commit may have happened and re-reading the admission's own mark (ref)
+  // failed too.
+  virtual void admit(NewExecution execution, AdmitDone done) = 0;
+  virtual void refuse(NewRefusal refusal, RefuseDone done) = 0;
+};
+
+// ---- Dispatch
+// --------------------------------------------------------------------------------------------------
+
+struct RunningRow {
+  ExecutionId execution;
+  AccountId account;
+  std::optional<RunId> run;            // NULL in rows of old writers
+  std::optional<ExecutorId> executor;  // NULL in rows of old writers
+  UtcTime started_at;
+  friend bool operator==(const RunningRow&, const RunningRow&) = default;
+};
+
+struct Mint {
+  ExecutionId execution;
+  JobId job;
+  NonceHash nonce;
+  DrainerId drainer;
+  UtcTime now;
+};
+enum class MintAnswer { minted, not_queued, key_gated, account_paused };
+
+struct BackOff {  // why a dispatch came to nothing, and when to try again
+  std::optional<UtcTime> not_before;
+  std::string error;
+};
+enum class RevokeAnswer { free, running, ended };
+
+class DispatchStore {
+ public:
+  virtual ~DispatchStore() = default;
+  // Every lane that has a queued row, with its oldest `rows_per_lane` rows by (queued_at,
+  // execution_id). Reads lane heads, never the backlog.
+  virtual Result<std::vector<Lane>> lanes(int rows_per_lane) = 0;
+  virtual Result<std::vector<RunningRow>> running() = 0;
+  // Slot time per account of runs that ended after `since` or still run (counted to `now`).
+  virtual Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) = 0;
+  virtual Result<MintAnswer> mint(const Mint& mint) = 0;
+  // Locks the row and reads it: still queued -> the nonce is gone and the row is free again (with
+  // `back_off` kept).
+  virtual Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) = 0;
+  // Every outstanding nonce of queued rows; answers how many.
+  virtual Result<int> revoke_all() = 0;
+  // Ends a run 303 by its run id (NULL run: by execution). False where it is no longer that running
+  // row.
+  virtual Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                               const std::string& message, UtcTime now) = 0;
+  virtual Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) = 0;
+};
+
+// ---- Ledger: the executor's face
+// ---------------------------------------------------------------------------------
+
+struct Begin {
+  JobId job;
+  NonceHash nonce;
+  RunId run;
+  ExecutorId executor;
+  UtcTime now;
+};
+
+struct Begun {
+  ExecutionId execution;
+  std::string account;
+  std::optional<ApiKeyHash> key;
+  std::optional<std::string> sealed_key;
+  std::string source;
+  std::optional<std::string> payload;
+  std::optional<std::string> identifier;
+  bool debug = false;
+};
+struct BeginRefused {};  // wrong, spent, revoked or old nonce, unknown job: 113
+
+enum class FinishAnswer { finished, not_this_run };
+
+class Ledger {
+ public:
+  virtual ~Ledger() = default;
+  // One transaction that spends the nonce. After a commit of unknown outcome it re-reads the row:
+  // Begun only where the row carries this very run id.
+  virtual Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) = 0;
+  // Conditional on (execution, run, running); scrubs the job's API key in the same transaction.
+  virtual Result<FinishAnswer> finish(ExecutionId execution, const RunId& run,
+                                      const Outcome& outcome, UtcTime now) = 0;
+  // Durable when it answers. LogLine::id is ignored.
+  virtual Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) = 0;
+};
+
+// ---- Views
+// -------------------------------------------------------------------------------------------------------
+
+struct ExecutionFilter {
+  std::optional<AccountId> account;
+  std::optional<State> state;
+  std::optional<ExecutionId> before;  // keyset: strictly older ids
+  int limit = limits::kDefaultListed;
+};
+
+struct ExecutionText {  // what a list never reads
+  std::optional<std::string> source;
+  std::optional<std::string> payload;
+};
+
+struct DispatchTrace {  // of the job, for `queued_reason` and the timeline
+  int attempts = 0;
+  std::optional<std::string> last_error;
+  std::optional<UtcTime> not_before;
+};
+
+struct AccountFigures {
+  std::string account;
+  AccountId account_id;
+  int queued = 0;
+  int in_flight = 0;
+  std::optional<UtcTime> oldest_queued_at;
+};
+
+struct KeyFigures {
+  AccountId account_id;
+  std::optional<ApiKeyHash> key;
+  int queued = 0;
+  UtcTime oldest_queued_at;
+};
+
+struct QueueFigures {
+  std::vector<AccountFigures> accounts;  // with a queued or running row
+  std::vector<KeyFigures> lanes;         // with a queued row
+  std::optional<UtcTime> last_tick;      // the drainer's stored heartbeat
+};
+
+class QueueView {
+ public:
+  virtual ~QueueView() = default;
+  virtual Result<std::optional<Execution>> execution(ExecutionId id) = 0;
+  virtual Result<std::optional<ExecutionText>> text(ExecutionId id) = 0;
+  virtual Result<std::optional<DispatchTrace>> dispatch_trace(ExecutionId id) = 0;
+  // Newest first.
+  virtual Result<std::vector<Execution>> executions(const ExecutionFilter& filter) = 0;
+  // Oldest first, strictly after `after`.
+  virtual Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) = 0;
+  virtual Result<QueueFigures> figures() = 0;
+};
+
+}  // namespace coderunner
