@@ -14,13 +14,15 @@ void FairShare::rebuild(const std::vector<SlotUse>& recent) {
   }
 }
 
-void FairShare::advance(Span elapsed, const std::map<AccountId, int>& in_flight,
-                        const std::set<AccountId>& active) {
+void FairShare::hold(Span elapsed, const std::map<AccountId, int>& in_flight) {
   for (const auto& [account, slots] : in_flight) {
     Share& share = shares_[account];
     share.virtual_time += elapsed * slots;
     share.slot_time += elapsed * slots;
   }
+}
+
+void FairShare::set_active(const std::set<AccountId>& active) {
   std::optional<Span> smallest;
   for (auto& [account, share] : shares_) {
     share.active = share.active && active.contains(account);
@@ -32,7 +34,8 @@ void FairShare::advance(Span elapsed, const std::map<AccountId, int>& in_flight,
     if (!share.active && smallest) share.virtual_time = std::max(share.virtual_time, *smallest);
     share.active = true;
   }
-  // An account that is neither active nor ahead of the others would come back at `smallest` anyway.
+  // One that is neither active nor ahead of the others would come back at `smallest` anyway: forget
+  // it.
   std::erase_if(shares_, [&](const auto& entry) {
     return !entry.second.active && smallest && entry.second.virtual_time <= *smallest;
   });

@@ -21,11 +21,12 @@ class FairShare {
   // Forgets everything and starts each account at the slot time it held recently.
   void rebuild(const std::vector<SlotUse>& recent);
 
-  // `elapsed` has passed since the last call, during which each account held `in_flight` slots.
-  // `active` are the accounts that now have an eligible row or a run; a parked account is not
-  // active.
-  void advance(Span elapsed, const std::map<AccountId, int>& in_flight,
-               const std::set<AccountId>& active);
+  // `elapsed` has passed during which each account held `in_flight` slots.
+  void hold(Span elapsed, const std::map<AccountId, int>& in_flight);
+
+  // The accounts that compete from now on: an eligible row or a run. A parked account is not among
+  // them, and one that comes (back) brings no credit with it.
+  void set_active(const std::set<AccountId>& active);
 
   Span virtual_time(const AccountId& account) const;
   Span slot_time(const AccountId& account) const;

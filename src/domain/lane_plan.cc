@@ -31,8 +31,8 @@ std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const Plan
     if (gate != input.gates.end() && gate->second > input.now)
       return skip(QueuedReason::key_gated, gate->second);
   }
-  if (head.not_before && *head.not_before > input.now)
-    return skip(QueuedReason::executor_unavailable, head.not_before);
+  const std::optional<UtcTime> again = std::max(head.not_before, input.executor_down_until);
+  if (again && *again > input.now) return skip(QueuedReason::executor_unavailable, again);
   return std::nullopt;
 }
 

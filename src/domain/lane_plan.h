@@ -65,6 +65,7 @@ struct PlanInput {
   std::vector<Occupied> in_flight;  // one set by execution id
   std::map<ApiKeyHash, UtcTime> gates;
   std::set<AccountId> paused;
+  std::optional<UtcTime> executor_down_until;  // nothing is handed over before
   UtcTime now;
 };
 

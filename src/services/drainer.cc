@@ -1,0 +1,262 @@
+#include "services/drainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "domain/back_off.h"
+
+namespace coderunner {
+
+Drainer::Drainer(DrainerSettings settings, DrainerParts parts)
+    : settings_(std::move(settings)), parts_(parts) {}
+
+Millis Drainer::tick() {
+  now_ = parts_.clock.utc_now();
+  mono_ = parts_.clock.mono_now();
+  for (DispatchAnswer& answer : parts_.transport.poll()) {
+    const auto found = outstanding_.find(answer.execution);
+    if (found != outstanding_.end()) found->second.answer = std::move(answer);
+  }
+  const Result<Millis> next = run();
+  if (next) {
+    last_tick_ = now_;
+    return std::clamp(*next, Millis{0}, settings_.poll_interval);
+  }
+  parts_.events.record({Level::error, "tick_failed", {}, {{"error", next.error().message}}});
+  return settings_.poll_interval;
+}
+
+DrainerStatus Drainer::status() const {
+  return {.last_tick = last_tick_,
+          .executor_down_until = executor_down_until_,
+          .executor_error = executor_error_,
+          .outstanding = static_cast<int>(outstanding_.size())};
+}
+
+// The order is ruling 32: reading first and collecting later would lose a run that began in between
+// from both sets.
+Result<Millis> Drainer::run() {
+  if (!recovered_)
+    if (auto done = recover(); !done) return done.error();
+  if (auto done = settle(); !done) return done.error();
+  auto running = read_running();
+  if (!running) return running.error();
+  if (auto done = heartbeat(); !done) return done.error();
+
+  std::vector<Occupied> occupied = in_flight(*running);
+  account_slot_time(occupied);
+  if (!picking_ || static_cast<int>(occupied.size()) >= settings_.limits.concurrency)
+    return settings_.poll_interval;
+  return pick(std::move(occupied));
+}
+
+// A drainer that died left nonces nobody waits for: an executor that still has one to spend must be
+// refused, or its run would start outside our set. Rows stay queued (rulings 1).
+Result<Done> Drainer::recover() {
+  const auto revoked = parts_.store.revoke_all();
+  if (!revoked) return revoked.error();
+  const auto recent = parts_.store.slot_use(now_ - limits::kVirtualTimeWindow, now_);
+  if (!recent) return recent.error();
+  shares_.rebuild(*recent);
+  recovered_ = true;
+  parts_.events.record(
+      {Level::info,
+       "drainer_recovered",
+       {},
+       {{"nonces_revoked", fmt::to_string(*revoked)}, {"drainer", settings_.me.value}}});
+  return Done{};
+}
+
+// The row is trusted, never the HTTP status: each answer, good or doubtful, is settled by the
+// conditional revoke. Die before it: recover() of the next drainer revokes. Die after it: the row
+// is queued, running or finished.
+Result<Done> Drainer::settle() {
+  for (auto at = outstanding_.begin(); at != outstanding_.end();) {
+    if (!at->second.answer) {
+      ++at;
+      continue;
+    }
+    const DispatchAnswer& answer = *at->second.answer;
+    const BackOff back_off = back_off_after(answer);
+    const auto row = parts_.store.revoke(at->first, back_off);
+    if (!row) return row.error();
+    if (*row == RevokeAnswer::running) doubtful_.emplace(at->first, at->second.started);
+    if (*row == RevokeAnswer::free)
+      never_began(answer, back_off);
+    else
+      began(at->first);
+    at = outstanding_.erase(at);
+  }
+  return Done{};
+}
+
+namespace {
+
+// The executor as a whole is in trouble, not this row: unreachable, full, dying. A refused nonce or
+// a 200 over a row that never began is the row's own trouble.
+bool blames_executor(const DispatchAnswer& answer) {
+  return !answer.http_status || *answer.http_status >= 500;
+}
+
+}  // namespace
+
+// What the row shall remember should the revoke win: why, and when to try it again.
+BackOff Drainer::back_off_after(const DispatchAnswer& answer) {
+  const std::string error =
+      !answer.error.empty() ? answer.error
+                            : fmt::format("executor answered {}", answer.http_status.value_or(0));
+  BackOff back_off{std::nullopt,
+                   clamp_utf8(replace_invalid_utf8(error), limits::kMaxDispatchErrorBytes)};
+  if (!blames_executor(answer))
+    back_off.not_before = now_ + dispatch_back_off(row_failures_[answer.execution] + 1, chance());
+  return back_off;
+}
+
+void Drainer::began(ExecutionId execution) {
+  row_failures_.erase(execution);
+  executor_failures_ = 0;
+  executor_down_until_.reset();
+  executor_error_.clear();
+}
+
+void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off) {
+  ++row_failures_[answer.execution];
+  if (blames_executor(answer)) {
+    executor_down_until_ = now_ + dispatch_back_off(++executor_failures_, chance());
+    executor_error_ = back_off.error;
+  }
+  parts_.events.record(
+      {Level::warn,
+       "dispatch_failed",
+       answer.execution,
+       {{"error", back_off.error}, {"never_sent", answer.never_sent ? "true" : "false"}}});
+}
+
+std::uint8_t Drainer::chance() {
+  std::uint8_t byte = 0;
+  parts_.entropy.fill({&byte, 1});
+  return byte;
+}
+
+Result<std::vector<RunningRow>> Drainer::read_running() {
+  auto running = parts_.store.running();
+  if (!running) return running;
+  std::vector<RunningRow> alive;
+  std::set<ExecutionId> seen;
+  for (RunningRow& row : *running) {
+    const auto ended = end_if_proved_dead(row);
+    if (!ended) return ended.error();
+    if (*ended) continue;
+    seen.insert(row.execution);
+    alive.push_back(std::move(row));
+  }
+  std::erase_if(doubtful_, [&](const auto& entry) { return !seen.contains(entry.first); });
+  return alive;
+}
+
+// Time is never proof of death, but a dispatch of our own that ended in doubt may hold its slot no
+// longer than an executor's wall can last (rulings 2).
+Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
+  if (outstanding_.contains(row.execution)) return false;
+  std::string message;
+  if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
+    message = "the executor process died during the run";
+  const auto doubt = doubtful_.find(row.execution);
+  if (doubt != doubtful_.end() && mono_ - doubt->second > settings_.doubtful_after)
+    message = "the executor gave no answer and never finished the run";
+  if (message.empty()) return false;
+  const auto abandoned = parts_.store.abandon(row.execution, row.run, message, now_);
+  if (!abandoned) return abandoned.error();
+  if (*abandoned)
+    parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", message}}});
+  return true;  // abandoned now, or finished since it was read: either way it holds no slot
+}
+
+std::vector<Occupied> Drainer::in_flight(const std::vector<RunningRow>& running) const {
+  std::vector<Occupied> occupied;
+  for (const RunningRow& row : running) occupied.push_back({row.execution, row.account});
+  for (const auto& [execution, dispatch] : outstanding_) {
+    const bool listed = std::any_of(running.begin(), running.end(),
+                                    [&, id = execution](auto& row) { return row.execution == id; });
+    if (!listed) occupied.push_back({execution, dispatch.account});
+  }
+  return occupied;
+}
+
+void Drainer::account_slot_time(const std::vector<Occupied>& occupied) {
+  if (held_since_) shares_.hold(mono_ - *held_since_, held_);
+  held_since_ = mono_;
+  held_.clear();
+  for (const Occupied& one : occupied) ++held_[one.account];
+}
+
+Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
+  auto lanes = parts_.store.lanes(settings_.limits.per_account);
+  if (!lanes) return lanes.error();
+  PlanInput input{.limits = settings_.limits,
+                  .lanes = *std::move(lanes),
+                  .in_flight = std::move(occupied),
+                  .gates = {},
+                  .paused = {},
+                  .executor_down_until = executor_down_until_,
+                  .now = now_};
+  if (!input.lanes.empty()) input.gates = closed_gates();
+  // An executor that has just failed is tried with one dispatch, not with all.
+  if (executor_failures_ > 0)
+    input.limits.concurrency =
+        std::min(input.limits.concurrency, static_cast<int>(input.in_flight.size()) + 1);
+  shares_.set_active(active_accounts(input));
+  const Plan plan = plan_lanes(input, shares_);
+  bool refused = false;
+  for (const Pick& one : plan.picks) {
+    const auto started = start(one);
+    if (!started) return started.error();
+    refused = refused || !*started;
+  }
+  if (refused) return limits::kReplanDelay;  // the rows changed under the plan
+  return plan.next_change ? *plan.next_change - now_ : settings_.poll_interval;
+}
+
+// A gate store that is away fails open: its last known gates hold until they end by themselves
+// (rulings 12).
+std::map<ApiKeyHash, UtcTime> Drainer::closed_gates() {
+  const auto closed = parts_.gates.closed(now_);
+  if (!closed) {
+    parts_.events.record({Level::error, "gate_error", {}, {{"error", closed.error().message}}});
+    return gates_;
+  }
+  gates_.clear();
+  for (const Gate& gate : *closed) gates_[gate.key] = gate.until;
+  return gates_;
+}
+
+// Die after the mint and before the start: a nonce nobody has, on a row that is still queued;
+// recover() revokes it. Die after the start: the executor may begin; the row then says running, and
+// its own executor finishes it.
+Result<bool> Drainer::start(const Pick& pick) {
+  const Nonce nonce{random_hex_128(parts_.entropy)};
+  const auto minted = parts_.store.mint({.execution = pick.row.execution,
+                                         .job = pick.row.job,
+                                         .nonce = parts_.secrets.nonce_hash(nonce),
+                                         .drainer = settings_.me,
+                                         .now = now_});
+  if (!minted) return minted.error();
+  if (*minted != MintAnswer::minted) return false;
+  outstanding_[pick.row.execution] = {pick.account, mono_, std::nullopt};
+  ++held_[pick.account];
+  parts_.transport.start({pick.row.execution, pick.row.job, nonce});
+  parts_.events.record({Level::debug, "dispatched", pick.row.execution, {}});
+  return true;
+}
+
+Result<Done> Drainer::heartbeat() {
+  if (last_heartbeat_ && mono_ - *last_heartbeat_ < limits::kHeartbeatInterval) return Done{};
+  last_heartbeat_ = mono_;
+  return parts_.store.heartbeat(settings_.me, now_);
+}
+
+}  // namespace coderunner
