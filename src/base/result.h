@@ -40,15 +40,15 @@ class [[nodiscard]] Result {
 
   T& value() & {
     ensure(has_value(), "Result::value() on a failure");
-    return *std::get_if<0>(&state_);
+    return std::get<0>(state_);
   }
   const T& value() const& {
     ensure(has_value(), "Result::value() on a failure");
-    return *std::get_if<0>(&state_);
+    return std::get<0>(state_);
   }
   T&& value() && {
     ensure(has_value(), "Result::value() on a failure");
-    return std::move(*std::get_if<0>(&state_));
+    return std::move(std::get<0>(state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -58,7 +58,7 @@ class [[nodiscard]] Result {
 
   const Error& error() const {
     ensure(!has_value(), "Result::error() on a value");
-    return *std::get_if<1>(&state_);
+    return std::get<1>(state_);
   }
 
   T value_or(T otherwise) const { return has_value() ? value() : std::move(otherwise); }
