@@ -5,7 +5,7 @@ find_package(fmt REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
-pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
+pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)  # the build whose errors are C++ exceptions
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)

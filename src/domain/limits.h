@@ -59,6 +59,23 @@ inline constexpr std::size_t kMaxLogBytesPerRun = 1024UL * 1024;
 inline constexpr std::size_t kMaxLogLineBytes = 16UL * 1024;
 inline constexpr std::size_t kMaxApiAnswerBytes = 8UL * 1024 * 1024;
 
+// Executor processes (rulings 26, 27; issue 2)
+inline constexpr Millis kWorkerIdle = 60s;  // a worker beyond the first one kept is let go then
+inline constexpr Millis kExecutorRestartMin = 100ms;
+inline constexpr Millis kExecutorRestartMax = 5s;
+inline constexpr Millis kExecutorSettled =
+    10s;                                    // a master that lived this long failed for a new reason
+inline constexpr Millis kScriptStart = 5s;  // zygote's fork takes about 1 ms
+inline constexpr Millis kScriptCpuBeyondBudget = 2s;
+inline constexpr Millis kStoreRetryMin = 200ms;
+inline constexpr Millis kStoreRetryMax = 5s;
+inline constexpr Millis kStopFinish = 10s;  // what writing the last rows may take once told to stop
+inline constexpr Millis kRefusalDrain = 1s;  // a refused client gets this long to read its 503
+inline constexpr int kMaxRefusals = 64;      // such clients at a time; beyond, they are just closed
+inline constexpr int kMaxJsonDepth =
+    100;  // of a script's values: C stack, and nobody nests so deep
+inline constexpr std::size_t kMaxApiPathBytes = 8 * 1024;
+
 // API (brief 10, contract section 7)
 inline constexpr Millis kApiTimeout = 180s;
 inline constexpr int kApiMaxAttempts = 3;
@@ -75,6 +92,13 @@ inline constexpr Millis kRunningAfter = 15min;
 inline constexpr Millis kQueuedAfter = 24h;
 inline constexpr Millis kPurgeAfter = 24h * 90;
 inline constexpr Millis kScrubAfter = 2h;
+
+// Files of the installation
+inline constexpr std::size_t kMaxSecretFileBytes = 4 * 1024;  // a salt or a key is one line
+inline constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
+
+// Log
+inline constexpr std::size_t kMaxLogFieldBytes = 4 * 1024;  // one field of one event
 
 // HTTP
 inline constexpr Millis kRequestTimeout = 30s;

@@ -120,6 +120,9 @@ struct Begin {
   RunId run;
   ExecutorId executor;
   UtcTime now;
+  // Called inside the transaction, before it commits: if we die after the commit, whoever buries
+  // this process knows which row to finish. May be called again when the transaction is re-run.
+  std::function<void(ExecutionId)> before_commit = {};
 };
 
 struct Begun {
