@@ -5,7 +5,7 @@ target_compile_features(coderunner_options INTERFACE cxx_std_20)
 target_include_directories(coderunner_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(coderunner_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Woverloaded-virtual -Wnull-dereference -Werror -fno-omit-frame-pointer)
+  -Woverloaded-virtual -Wnull-dereference -Wno-missing-field-initializers -Werror -fno-omit-frame-pointer)
 if(CODERUNNER_SANITIZE)
   target_compile_options(coderunner_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
   target_link_options(coderunner_options INTERFACE -fsanitize=address,undefined)

@@ -7,6 +7,7 @@ pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)  # the build whose errors are C++ exceptions
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+find_package(Boost 1.81 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
 

@@ -1,0 +1,251 @@
+#include "app/routes.h"
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "domain/limits.h"
+
+namespace coderunner::app {
+namespace {
+
+constexpr std::string_view kJsonType = "application/json";
+constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
+constexpr std::string_view kExecutions = "/executions/";
+constexpr std::string_view kLogs = "/logs";
+
+HttpResponse json_answer(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", std::string{kJsonType}}, {"Cache-Control", "no-store"}},
+          .body = std::move(body)};
+}
+
+HttpResponse error_answer(int status, ErrorView error) {
+  HttpResponse response = json_answer(status, error_json(error));
+  if (status == 503) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+HttpResponse plain_error(int status, std::string message) {
+  return error_answer(status, {.code = status, .message = std::move(message)});
+}
+
+HttpResponse store_error(const Error& error) {
+  const bool unknown = error.kind == Failure::unknown_outcome;
+  const bool away = unknown || error.kind == Failure::unavailable;
+  return error_answer(away ? 503 : 500,
+                      {.code = away ? 503 : 500,
+                       .message = "the store can not do this now: " + error.message,
+                       .outcome_unknown = unknown});
+}
+
+HttpResponse field_error(const FieldError& error) {
+  return error_answer(400, {.code = 400, .message = error.message, .field = error.field});
+}
+
+HttpResponse admission_answer(const AdmissionAnswer& answer) {
+  if (const auto* admitted = std::get_if<Admitted>(&answer))
+    return json_answer(202, admitted_json(admitted->execution, admitted->job, Status::queued));
+  if (const auto* error = std::get_if<FieldError>(&answer)) return field_error(*error);
+  if (const auto* refused = std::get_if<Unparsable>(&answer))
+    return error_answer(
+        422, {.code = number(ErrorCode::does_not_parse),
+              .message = "the script does not parse: line " + std::to_string(refused->error.line) +
+                         ": " + refused->error.message,
+              .line = refused->error.line,
+              .execution = refused->execution});
+  return store_error(std::get<Error>(answer));
+}
+
+// "application/json; charset=utf-8" -> "application/json"
+std::string media_type(const HttpRequest& request) {
+  std::string_view type = request.header("content-type");
+  type = type.substr(0, type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+  std::string lower{type};
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+using Query = std::map<std::string, std::string>;
+
+std::optional<Query> parse_query(const HttpRequest& request) {
+  const auto pairs = parse_form(request.query);
+  if (!pairs) return std::nullopt;
+  return Query{pairs->begin(), pairs->end()};
+}
+
+std::string value_of(const Query& query, const std::string& name) {
+  const auto found = query.find(name);
+  return found == query.end() ? std::string{} : found->second;
+}
+
+// The number named `name`, `otherwise` where it is absent; FieldError where it is no number from
+// `least`.
+std::variant<std::int64_t, FieldError> number_of(const Query& query, const std::string& name,
+                                                 std::int64_t least, std::int64_t otherwise) {
+  const std::string text = value_of(query, name);
+  if (text.empty()) return otherwise;
+  const auto value = whole_number(text);
+  if (!value || *value < least)
+    return FieldError{name, name + " must be a whole number from " + std::to_string(least)};
+  return *value;
+}
+
+// {id} and what follows it, of "/executions/{id}...".
+std::optional<std::pair<ExecutionId, std::string_view>> execution_path(std::string_view path) {
+  if (!path.starts_with(kExecutions)) return std::nullopt;
+  path.remove_prefix(kExecutions.size());
+  const std::size_t end = path.find('/');
+  const auto id = whole_number(path.substr(0, end));
+  if (!id) return std::nullopt;
+  return std::pair{ExecutionId{*id},
+                   end == std::string_view::npos ? std::string_view{} : path.substr(end)};
+}
+
+// What may be done at a path, for 405; empty: no such path.
+std::string_view allowed_methods(std::string_view path) {
+  if (path == "/codeRunner") return "POST";
+  if (path == "/codeRunner/logs/data" || path == "/queue/data" || path == "/healthz" ||
+      path == "/readyz")
+    return "GET, HEAD";
+  const auto execution = execution_path(path);
+  if (execution && (execution->second.empty() || execution->second == kLogs)) return "GET, HEAD";
+  return {};
+}
+
+std::optional<HttpResponse> method_error(const HttpRequest& request) {
+  const std::string_view allowed = allowed_methods(request.path);
+  if (allowed.empty()) return plain_error(404, "nothing is here: " + request.path.substr(0, 200));
+  if (allowed == "POST" ? request.method == "POST"
+                        : request.method == "GET" || request.method == "HEAD")
+    return std::nullopt;
+  HttpResponse response =
+      plain_error(405, request.method + " is not possible here; " + std::string{allowed} + " is");
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+}  // namespace
+
+void Routes::handle(HttpRequest request, HttpRespond respond) {
+  const std::string request_id{request.header("x-request-id").substr(0, 200)};
+  HttpRespond answer = [request_id, respond = std::move(respond)](HttpResponse response) {
+    if (!request_id.empty()) response.headers.emplace_back("X-Request-Id", request_id);
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    respond(std::move(response));
+  };
+  if (auto error = method_error(request)) return answer(*std::move(error));
+  if (request.path == "/healthz") return answer(json_answer(200, R"({"status":"ok"})"));
+  const bool taken =
+      parts_.pool.post([this, request = std::move(request), answer] { dispatch(request, answer); });
+  if (!taken) answer(plain_error(503, "too much is waiting to be done here; try again"));
+}
+
+void Routes::dispatch(const HttpRequest& request, const HttpRespond& respond) {
+  if (request.method == "POST") return submit(request, respond);
+  respond(read(request));
+}
+
+void Routes::submit(const HttpRequest& request, const HttpRespond& respond) {
+  if (parts_.stopping) return respond(plain_error(503, "the server is stopping"));
+  const std::string type = media_type(request);
+  if (type != kJsonType && type != kFormType && !type.empty())
+    return respond(plain_error(415, "send application/json or application/x-www-form-urlencoded"));
+  auto decoded =
+      type == kFormType ? submission_from_form(request.body) : submission_from_json(request.body);
+  if (const auto* error = std::get_if<Error>(&decoded))
+    return respond(plain_error(400, error->message));
+  if (const auto* error = std::get_if<FieldError>(&decoded)) return respond(field_error(*error));
+  parts_.admission.submit(
+      std::get<SubmissionFields>(std::move(decoded)),
+      [respond](const AdmissionAnswer& answer) { respond(admission_answer(answer)); });
+}
+
+HttpResponse Routes::read(const HttpRequest& request) {
+  if (request.path == "/readyz") return ready();
+  if (request.path == "/queue/data") return queue();
+  if (const auto path = execution_path(request.path))
+    return path->second.empty() ? execution(request, path->first) : logs(request, path->first);
+  return executions(request);
+}
+
+HttpResponse Routes::execution(const HttpRequest& request, ExecutionId id) {
+  const auto query = parse_query(request);
+  if (!query) return plain_error(400, "the query has a malformed escape");
+  const auto found = parts_.observatory.execution(id);
+  if (!found) return store_error(found.error());
+  if (!*found) return plain_error(404, "there is no execution " + std::to_string(id.value));
+  std::optional<ExecutionText> text;
+  if (value_of(*query, "source") == "1") {
+    auto read_text = parts_.view.text(id);
+    if (!read_text) return store_error(read_text.error());
+    text = *std::move(read_text);
+  }
+  return json_answer(200, execution_json(**found, text));
+}
+
+HttpResponse Routes::logs(const HttpRequest& request, ExecutionId id) {
+  const auto query = parse_query(request);
+  if (!query) return plain_error(400, "the query has a malformed escape");
+  const auto after = number_of(*query, "after", 0, 0);
+  if (const auto* error = std::get_if<FieldError>(&after)) return field_error(*error);
+  const auto found = parts_.view.execution(id);
+  if (!found) return store_error(found.error());
+  if (!*found) return plain_error(404, "there is no execution " + std::to_string(id.value));
+  const LogId from{std::get<std::int64_t>(after)};
+  const auto lines = parts_.view.logs(id, from, limits::kMaxListed);
+  if (!lines) return store_error(lines.error());
+  return json_answer(200, logs_json(*lines, from));
+}
+
+HttpResponse Routes::executions(const HttpRequest& request) {
+  const auto query = parse_query(request);
+  if (!query) return plain_error(400, "the query has a malformed escape");
+  ExecutionFilter filter;
+  if (const std::string account = value_of(*query, "account"); !account.empty()) {
+    const auto normal = normal_account(account);
+    if (!normal) return field_error({"account", "account must be a subdomain"});
+    filter.account = parts_.secrets.account_id(*normal);
+  }
+  if (const std::string state = value_of(*query, "state"); !state.empty()) {
+    filter.state = state_from_text(state);
+    if (!filter.state) return field_error({"state", "there is no such state"});
+  }
+  const auto before = number_of(*query, "before", 1, 0);
+  if (const auto* error = std::get_if<FieldError>(&before)) return field_error(*error);
+  if (const std::int64_t id = std::get<std::int64_t>(before); id > 0) filter.before = {id};
+  const auto limit = number_of(*query, "limit", 1, limits::kDefaultListed);
+  if (const auto* error = std::get_if<FieldError>(&limit)) return field_error(*error);
+  filter.limit =
+      static_cast<int>(std::min<std::int64_t>(std::get<std::int64_t>(limit), limits::kMaxListed));
+  const auto found = parts_.observatory.executions(filter);
+  if (!found) return store_error(found.error());
+  return json_answer(200, executions_json(*found, filter.limit));
+}
+
+HttpResponse Routes::queue() {
+  const auto report = parts_.observatory.queue();
+  if (!report) return store_error(report.error());
+  return json_answer(200, queue_json(*report, parts_.executor()));
+}
+
+HttpResponse Routes::ready() {
+  std::vector<std::string> reasons;
+  if (parts_.stopping) reasons.emplace_back("stopping");
+  if (const auto report = parts_.observatory.queue(); !report)
+    reasons.push_back("store: " + report.error().message);
+  return json_answer(reasons.empty() ? 200 : 503, ready_json(reasons));
+}
+
+}  // namespace coderunner::app

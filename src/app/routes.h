@@ -1,0 +1,50 @@
+// HTTP routes of the api role (contract section 2): request in, answer out. Only /healthz is
+// answered on the I/O thread; everything that reads the store or parses goes to the work pool.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "adapters/http_server/http.h"
+#include "app/json_views.h"
+#include "app/work_pool.h"
+#include "seams/secrets.h"
+#include "seams/store.h"
+#include "services/admission.h"
+#include "services/observatory.h"
+
+namespace coderunner::app {
+
+struct RoutesParts {
+  Admission& admission;
+  Observatory& observatory;
+  QueueView& view;
+  const Secrets& secrets;
+  WorkPool& pool;
+  const std::atomic<bool>& stopping;
+  std::function<ExecutorFigures()> executor;
+};
+
+class Routes {
+ public:
+  explicit Routes(RoutesParts parts) : parts_(std::move(parts)) {}
+
+  // An HttpHandler: called on an I/O thread, never blocks.
+  void handle(HttpRequest request, HttpRespond respond);
+
+ private:
+  void dispatch(const HttpRequest& request, const HttpRespond& respond);
+  void submit(const HttpRequest& request, const HttpRespond& respond);
+  HttpResponse read(const HttpRequest& request);
+  HttpResponse execution(const HttpRequest& request, ExecutionId id);
+  HttpResponse logs(const HttpRequest& request, ExecutionId id);
+  HttpResponse executions(const HttpRequest& request);
+  HttpResponse queue();
+  HttpResponse ready();
+
+  RoutesParts parts_;
+};
+
+}  // namespace coderunner::app
