@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include "domain/back_off.h"
+#include "domain/fair_share.h"
+#include "domain/lane_plan.h"
+
+namespace coderunner {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr UtcTime kNow = UtcTime{1'787'573'280'000ms};
+
+// A lane of `count` rows whose ids and ages follow `first`.
+Lane lane(const char* account, const char* key, std::int64_t first, int count = 2) {
+  Lane made{.account = {account}, .key = {}, .rows = {}};
+  if (key != nullptr) made.key = ApiKeyHash{key};
+  for (int i = 0; i < count; ++i)
+    made.rows.push_back(
+        {.execution = {first + i}, .job = {first + i}, .queued_at = kNow - 1h + Millis{first + i}});
+  return made;
+}
+
+Occupied running(std::int64_t execution, const char* account) { return {{execution}, {account}}; }
+
+std::vector<std::int64_t> picked(const Plan& plan) {
+  std::vector<std::int64_t> ids;
+  for (const Pick& pick : plan.picks) ids.push_back(pick.row.execution.value);
+  return ids;
+}
+
+QueuedReason reason_of(const Plan& plan, const char* account) {
+  for (const LaneSkip& skip : plan.skips)
+    if (skip.account == AccountId{account}) return skip.reason;
+  return QueuedReason::next;
+}
+
+using Ids = std::vector<std::int64_t>;
+
+TEST(Plan, NeverPicksMoreThanTheFreeSlotsOrAnAccountsCap) {
+  const PlanInput input{
+      .lanes = {lane("a", "ka", 10, 4), lane("b", "kb", 20, 4), lane("c", "kc", 30, 4)},
+      .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10, 20, 30, 11}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::account_at_cap);
+  EXPECT_EQ(reason_of(plan, "b"), QueuedReason::no_free_slot);
+}
+
+TEST(Plan, CountsRunsAndOutstandingDispatchesAndNeverPicksThoseAgain) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10, 3)},
+                        .in_flight = {running(10, "a"), running(99, "z")},
+                        .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{11}));
+}
+
+TEST(Plan, HoldsTheAccountCapOverSeveralKeysOfOneAccount) {
+  const PlanInput input{.lanes = {lane("a", "k1", 10), lane("a", "k2", 5), lane("a", nullptr, 7)},
+                        .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{5, 6}));
+}
+
+TEST(Plan, ParksAGatedKeyAndDelaysNoOtherNotEvenOfItsAccount) {
+  const PlanInput input{
+      .lanes = {lane("a", "gated", 1), lane("a", "open", 10), lane("b", "kb", 20)},
+      .gates = {{{"gated"}, kNow + 30s}},
+      .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10, 20, 11, 21}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::key_gated);
+  EXPECT_EQ(plan.next_change, kNow + 30s);
+}
+
+TEST(Plan, OpensAGateAtItsTime) {
+  PlanInput input{.lanes = {lane("a", "k", 1)}, .gates = {{{"k"}, kNow}}, .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{1, 2}));
+}
+
+TEST(Plan, LetsNothingOvertakeARowThatBacksOffInItsLane) {
+  Lane backing_off = lane("a", "k", 1);
+  backing_off.rows[0].not_before = kNow + 2s;
+  const Plan plan = plan_lanes({.lanes = {backing_off}, .now = kNow}, FairShare{});
+  EXPECT_TRUE(plan.picks.empty());
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::executor_unavailable);
+  EXPECT_EQ(plan.next_change, kNow + 2s);
+}
+
+TEST(Plan, HandsNothingToAnExecutorThatIsDown) {
+  const Plan plan = plan_lanes(
+      {.lanes = {lane("a", "k", 1)}, .executor_down_until = kNow + 1s, .now = kNow}, FairShare{});
+  EXPECT_TRUE(plan.picks.empty());
+  EXPECT_EQ(plan.next_change, kNow + 1s);
+}
+
+TEST(Plan, SkipsAPausedAccountWithoutAnEnd) {
+  const Plan plan =
+      plan_lanes({.lanes = {lane("a", "k", 1)}, .paused = {{"a"}}, .now = kNow}, FairShare{});
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::paused);
+  EXPECT_FALSE(plan.next_change.has_value());
+}
+
+TEST(Plan, ServesTheSmallestVirtualTimeFirstWhenFairAndTheOldestWhenFifo) {
+  FairShare shares;
+  shares.rebuild({{{"old"}, 100s}, {{"new"}, 1s}});
+  PlanInput input{.limits = {.concurrency = 1},
+                  .lanes = {lane("old", "k1", 1), lane("new", "k2", 9)},
+                  .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, shares)), (Ids{9}));
+  input.limits.order = Order::fifo;
+  EXPECT_EQ(picked(plan_lanes(input, shares)), (Ids{1}));
+}
+
+TEST(FairShare, GrowsByTheSlotTimeHeldRunningWorkIncluded) {
+  FairShare shares;
+  shares.set_active({{"a"}, {"b"}});
+  shares.hold(3s, {{{"a"}, 2}, {{"b"}, 1}});
+  EXPECT_EQ(shares.virtual_time({"a"}), 6s);
+  EXPECT_EQ(shares.virtual_time({"b"}), 3s);
+}
+
+TEST(FairShare, GivesNoCreditForTimeSpentParked) {
+  FairShare shares;
+  shares.set_active({{"a"}, {"parked"}});
+  shares.set_active({{"a"}});
+  shares.hold(1h, {{{"a"}, 1}});
+  shares.set_active({{"a"}, {"parked"}});
+  EXPECT_EQ(shares.virtual_time({"parked"}), 1h);
+}
+
+TEST(FairShare, KeepsTheDebtOfOneThatLeavesAndComesStraightBack) {
+  FairShare shares;
+  shares.set_active({{"greedy"}, {"meek"}});
+  shares.hold(1min, {{{"greedy"}, 2}});
+  shares.set_active({{"meek"}});
+  shares.set_active({{"greedy"}, {"meek"}});
+  EXPECT_EQ(shares.virtual_time({"greedy"}), 2min);
+  EXPECT_EQ(shares.virtual_time({"meek"}), 0s);
+}
+
+TEST(BackOff, DoublesWithJitterFromAQuarterSecondToThirty) {
+  EXPECT_EQ(dispatch_back_off(1, 255), 250ms);
+  EXPECT_EQ(dispatch_back_off(1, 0), 125ms);
+  EXPECT_EQ(dispatch_back_off(3, 255), 1s);
+  EXPECT_EQ(dispatch_back_off(1000, 255), 30s);
+  EXPECT_EQ(dispatch_back_off(1000, 0), 15s);
+}
+
+}  // namespace
+}  // namespace coderunner
