@@ -102,6 +102,14 @@ inline constexpr std::size_t kMaxLogFieldBytes = 4 * 1024;  // one field of one 
 
 // HTTP
 inline constexpr Millis kRequestTimeout = 30s;
+inline constexpr std::size_t kMaxHeaderBytes = 16UL * 1024;  // room for an API key and cookies
+inline constexpr int kMaxConnections = 1024;       // the usual descriptor limit of a process
+inline constexpr int kMaxRefusedConnections = 64;  // beyond it no 503 is said either
+inline constexpr int kAcceptBurst = 64;            // then the lane's own connections get a turn
+inline constexpr Millis kAcceptPause = 100ms;      // out of descriptors: do not spin
+inline constexpr std::size_t kDrainBytes = 4UL * 1024 * 1024;  // architecture section 4
+inline constexpr Millis kDrainTime = 2s;                       // architecture section 4
+inline constexpr std::size_t kDrainReadBytes = 64UL * 1024;
 
 // A worker may outlive its wall by a third of it before an FPM master looks again (facts 4.1).
 constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall / 3 + margin; }
