@@ -100,6 +100,15 @@ inline constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
 // Log
 inline constexpr std::size_t kMaxLogFieldBytes = 4 * 1024;  // one field of one event
 
+// Store (rulings 4, 28, 29)
+inline constexpr Millis kStoreWaitMin = 1ms;
+inline constexpr Millis kStoreWaitMax = 5ms;
+inline constexpr Millis kStoreWaitBudget = 5s;
+inline constexpr std::size_t kMaxUnitsPerCommit = 128;  // group commit gains little beyond 64
+inline constexpr int kStoreReaders = 4;
+inline constexpr Millis kLongestRun = 1h;  // beyond: a dead run waiting for the reaper, not a slot
+inline constexpr Millis kForgetDrainerAfter = 24h;
+
 // HTTP
 inline constexpr Millis kRequestTimeout = 30s;
 inline constexpr std::size_t kMaxHeaderBytes = 16UL * 1024;  // room for an API key and cookies

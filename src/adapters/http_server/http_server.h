@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "domain/limits.h"
+#include "seams/clock.h"
 
 namespace coderunner {
 
@@ -19,7 +20,9 @@ struct HttpServerOptions {
       "127.0.0.1:8080";  // "HOST:PORT", "[::1]:PORT" or "unix:PATH"; port 0: the kernel picks
   std::size_t max_body = limits::kMaxBody;
   Millis request_timeout = limits::kRequestTimeout;
-  int threads = 1;  // one io_context each
+  int max_connections = limits::kMaxConnections;  // beyond: 503 and closed
+  int threads = 1;                                // one io_context each
+  const Clock* clock = nullptr;  // for the Date header, outlives the server; no header without
 };
 
 class HttpServer {
