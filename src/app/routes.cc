@@ -15,6 +15,7 @@ constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr std::string_view kExecutions = "/executions/";
 constexpr std::string_view kLogs = "/logs";
+constexpr const char* kAlive = R"({"status":"ok"})";
 
 HttpResponse json_answer(int status, std::string body) {
   return {.status = status,
@@ -146,7 +147,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
     respond(std::move(response));
   };
   if (auto error = method_error(request)) return answer(*std::move(error));
-  if (request.path == "/healthz") return answer(json_answer(200, R"({"status":"ok"})"));
+  if (request.path == "/healthz") return answer(json_answer(200, kAlive));
   const bool taken =
       parts_.pool.post([this, request = std::move(request), answer] { dispatch(request, answer); });
   if (!taken) answer(plain_error(503, "too much is waiting to be done here; try again"));
@@ -246,6 +247,13 @@ HttpResponse Routes::ready() {
   if (const auto report = parts_.observatory.queue(); !report)
     reasons.push_back("store: " + report.error().message);
   return json_answer(reasons.empty() ? 200 : 503, ready_json(reasons));
+}
+
+HttpResponse answer_without_store(const HttpRequest& request) {
+  if (request.path == "/healthz") return json_answer(200, kAlive);
+  const std::string reason = "the store could not be opened yet";
+  if (request.path == "/readyz") return json_answer(503, ready_json({reason}));
+  return plain_error(503, reason);
 }
 
 }  // namespace coderunner::app

@@ -47,4 +47,7 @@ class Routes {
   RoutesParts parts_;
 };
 
+// What a server answers whose store could not be opened yet: it lives, it is not ready.
+HttpResponse answer_without_store(const HttpRequest& request);
+
 }  // namespace coderunner::app

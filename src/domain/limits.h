@@ -85,6 +85,8 @@ inline constexpr Millis kDefaultRetryAfter = 60s;
 
 // Stop
 inline constexpr Millis kStopBudget = 30s;
+inline constexpr Millis kExecutorStop = 5s;   // to cut what runs and write its 303
+inline constexpr Millis kHttpStopGrace = 2s;  // for requests already read
 
 // Reaper (rulings 2, 5, 23)
 inline constexpr Millis kReaperMargin = 10s;
@@ -96,6 +98,8 @@ inline constexpr Millis kScrubAfter = 2h;
 // Files of the installation
 inline constexpr std::size_t kMaxSecretFileBytes = 4 * 1024;  // a salt or a key is one line
 inline constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
+inline constexpr std::size_t kMaxScriptFileBytes =
+    16UL * 1024 * 1024;  // the server refuses far less
 
 // Log
 inline constexpr std::size_t kMaxLogFieldBytes = 4 * 1024;  // one field of one event
@@ -109,8 +113,19 @@ inline constexpr int kStoreReaders = 4;
 inline constexpr Millis kLongestRun = 1h;  // beyond: a dead run waiting for the reaper, not a slot
 inline constexpr Millis kForgetDrainerAfter = 24h;
 
+// Commands that speak HTTP
+inline constexpr Millis kClientConnectTimeout = 5s;
+inline constexpr Millis kClientTimeout = 60s;  // above http.request_timeout and a store wait
+inline constexpr std::size_t kMaxClientAnswerBytes =
+    64UL * 1024 * 1024;  // a page of 500 long lines
+inline constexpr Millis kFollowInterval = 200ms;
+inline constexpr Millis kFollowPatience =
+    60s;  // how long a server that went away may take to return
+
 // HTTP
 inline constexpr Millis kRequestTimeout = 30s;
+inline constexpr int kWorkThreads = 4;  // parse and read the store beside the I/O thread
+inline constexpr std::size_t kMaxWaitingWork = 1024;         // requests; beyond: 503
 inline constexpr std::size_t kMaxHeaderBytes = 16UL * 1024;  // room for an API key and cookies
 inline constexpr int kMaxConnections = 1024;       // the usual descriptor limit of a process
 inline constexpr int kMaxRefusedConnections = 64;  // beyond it no 503 is said either
@@ -119,6 +134,8 @@ inline constexpr Millis kAcceptPause = 100ms;      // out of descriptors: do not
 inline constexpr std::size_t kDrainBytes = 4UL * 1024 * 1024;  // architecture section 4
 inline constexpr Millis kDrainTime = 2s;                       // architecture section 4
 inline constexpr std::size_t kDrainReadBytes = 64UL * 1024;
+inline constexpr Millis kDispatchConnectTimeout = 5s;  // the executor is on this machine or near
+inline constexpr std::size_t kMaxDispatchAnswerBytes = 1024UL * 1024;  // ours is 60 bytes
 
 // A worker may outlive its wall by a third of it before an FPM master looks again (facts 4.1).
 constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall / 3 + margin; }

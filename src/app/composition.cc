@@ -1,0 +1,32 @@
+#include "app/composition.h"
+
+namespace coderunner::app {
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+
+}  // namespace
+
+executor::PoolSettings pool_settings(const Settings& settings) {
+  return {.max_children = settings.executor.max_children, .wall = settings.executor.wall};
+}
+
+executor::RunSettings run_settings(const Settings& settings) {
+  const GatePolicy gate{
+      .margin = settings.gate.margin, .max = settings.gate.max, .minute = settings.gate.minute};
+  return {
+      .wall = settings.executor.wall,
+      .script = {.loop_budget = settings.executor.loop_budget, .memory = settings.executor.memory},
+      .api = {.base_url = settings.api.base_url, .timeout = settings.api.timeout},
+      .ladder = {.max_attempts = settings.api.max_attempts,
+                 .method_limit_wait = settings.api.method_limit_wait,
+                 .gate = gate}};
+}
+
+std::string lock_path(const Settings& settings) {
+  std::string_view path = settings.store.url;
+  if (path.starts_with(kSqlite)) path.remove_prefix(kSqlite.size());
+  return std::string{path} + ".lock";
+}
+
+}  // namespace coderunner::app

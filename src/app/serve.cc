@@ -1,0 +1,341 @@
+#include "app/serve.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "adapters/http_server/http_server.h"
+#include "adapters/http_server/listen_socket.h"
+#include "adapters/http_transport/http_transport.h"
+#include "adapters/log/log_events.h"
+#include "adapters/secrets/secret_files.h"
+#include "adapters/sql/store.h"
+#include "adapters/system/lock_file.h"
+#include "adapters/system/pause.h"
+#include "adapters/system/process_identity.h"
+#include "adapters/system/signals.h"
+#include "adapters/system/system_clock.h"
+#include "adapters/system/system_entropy.h"
+#include "app/composition.h"
+#include "app/config.h"
+#include "app/drainer_loop.h"
+#include "app/routes.h"
+#include "app/work_pool.h"
+#include "executor/launcher.h"
+#include "executor/lua_check.h"
+#include "services/admission.h"
+#include "services/drainer.h"
+#include "services/observatory.h"
+
+namespace coderunner::app {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitBadConfiguration = 2;
+constexpr int kExitLocked = 3;
+
+constexpr Millis kLockRetry{200};
+constexpr Millis kStoreRetry{1000};
+constexpr Millis kStopStep{50};
+
+int exit_status(const Error& error) {
+  return error.kind == Failure::invalid_input || error.kind == Failure::corrupt
+             ? kExitBadConfiguration
+             : kExitFailed;
+}
+
+// Everything that stands on the store: made once it could be opened, gone before it is closed.
+struct Serving {
+  std::unique_ptr<sql::SqlStore> store;
+  std::unique_ptr<HttpTransport> transport;
+  std::unique_ptr<Drainer> drainer;
+  std::unique_ptr<DrainerLoop> loop;
+  std::unique_ptr<Admission> admission;
+  std::unique_ptr<Observatory> observatory;
+  std::unique_ptr<Routes> routes;
+};
+
+class Daemon {
+ public:
+  Daemon(const ServeArguments& arguments, StopSignals signals)
+      : arguments_(arguments),
+        settings_(arguments.settings),
+        signals_(std::move(signals)),
+        events_({.format = settings_.log.format, .level = settings_.log.level, .role = "serve"},
+                clock_),
+        pool_(limits::kWorkThreads, limits::kMaxWaitingWork) {}
+
+  int run();
+
+ private:
+  bool has(Role role) const { return arguments_.roles.contains(role); }
+  bool builtin_executor() const {
+    return has(Role::executor) && settings_.executor.mode == ExecutorMode::builtin;
+  }
+
+  Result<Done> take_lock();
+  Result<Done> start_executor();
+  Result<Done> start_http();
+  Result<Done> open_store();
+  void start_drainer();
+  void make_routes();
+  void announce();
+  Result<Done> run_until_stopped();
+  void stop();
+  void handle(HttpRequest request, HttpRespond respond);
+  std::string executor_url() const;
+  int fail(std::string_view what, const Error& error);
+
+  const ServeArguments& arguments_;
+  const Settings& settings_;
+  StopSignals signals_;
+  SystemClock clock_;
+  SystemEntropy entropy_;
+  LogEvents events_;
+  executor::LuaCheck script_check_;
+  std::optional<LockFile> lock_;
+  std::unique_ptr<SodiumSecrets> secrets_;
+  std::unique_ptr<SystemProcessProbe> probe_;
+  std::optional<ListenSocket> executor_socket_;
+  std::unique_ptr<executor::Launcher> launcher_;
+  WorkPool pool_;
+  Serving serving_;
+  std::atomic<Routes*> routes_ = nullptr;  // set once the store is open
+  std::atomic<bool> stopping_ = false;
+  std::unique_ptr<HttpServer> http_;
+};
+
+// The order of the architecture's section 4; stop() runs it backwards.
+int Daemon::run() {
+  if (auto done = take_lock(); !done)
+    return done.error().kind == Failure::conflict ? (fail("lock", done.error()), kExitLocked)
+                                                  : fail("lock", done.error());
+  auto secrets = load_secrets({.salt_file = settings_.secrets.salt_file,
+                               .key_file = settings_.secrets.key_file,
+                               .create = true},
+                              entropy_);
+  if (!secrets) return fail("secrets", secrets.error());
+  for (const std::string& warning : secrets->warnings)
+    events_.record({Level::warn, "secret_file", {}, {{"warning", warning}}});
+  secrets_ = std::move(secrets->secrets);
+  const auto identity = own_identity();
+  if (!identity) return fail("process identity", identity.error());
+  probe_ = std::make_unique<SystemProcessProbe>(*identity);
+
+  if (auto done = start_executor(); !done) return fail("executor", done.error());
+  const auto opened = open_store();
+  if (!opened && opened.error().kind != Failure::unavailable) return fail("store", opened.error());
+  if (!opened)
+    events_.record({Level::error, "store_away", {}, {{"error", opened.error().message}}});
+  if (auto done = start_http(); !done) return fail("http", done.error());
+  announce();
+  const auto ended = run_until_stopped();
+  stop();
+  return ended ? 0 : fail("store", ended.error());
+}
+
+int Daemon::fail(std::string_view what, const Error& error) {
+  events_.record(
+      {Level::error, "serve_failed", {}, {{"part", std::string{what}}, {"error", error.message}}});
+  return exit_status(error);
+}
+
+// Held by this process alone (rulings 26): the executor is exec'ed and the descriptor closes there,
+// so that a killed daemon can be started again while its last runs end.
+Result<Done> Daemon::take_lock() {
+  if (!has(Role::drainer)) return Done{};
+  LockOptions options{.path = lock_path(settings_), .keep_waiting = {}};
+  if (arguments_.wait_lock) options.keep_waiting = [this] { return !signals_.wait(kLockRetry); };
+  auto lock = LockFile::acquire(options);
+  if (!lock) return lock.error();
+  lock_.emplace(*std::move(lock));
+  return Done{};
+}
+
+Result<Done> Daemon::start_executor() {
+  if (!builtin_executor()) return Done{};
+  const std::string listen =
+      settings_.executor.listen.empty() ? "127.0.0.1:0" : settings_.executor.listen;
+  auto socket = open_listen_socket(listen);
+  if (!socket) return socket.error();
+  executor_socket_.emplace(*std::move(socket));
+  launcher_ = std::make_unique<executor::Launcher>(
+      executor::LauncherOptions{.settings = to_toml(settings_),
+                                .listener = executor_socket_->descriptor.get(),
+                                .max_children = settings_.executor.max_children},
+      clock_, events_);
+  return launcher_->start();
+}
+
+Result<Done> Daemon::open_store() {
+  auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause},
+                               {clock_, entropy_, events_});
+  if (!store) return store.error();
+  serving_.store = *std::move(store);
+  if (has(Role::drainer)) start_drainer();
+  make_routes();
+  return Done{};
+}
+
+std::string Daemon::executor_url() const {
+  if (settings_.executor.mode == ExecutorMode::http) return settings_.executor.url;
+  const std::string address =
+      executor_socket_ ? executor_socket_->address : settings_.executor.listen;
+  return "http://" + address + "/codeRunner/runAsync";
+}
+
+void Daemon::start_drainer() {
+  const Millis doubtful = limits::doubtful_after(settings_.executor.wall, settings_.reaper.margin);
+  serving_.transport = std::make_unique<HttpTransport>(
+      HttpTransportOptions{.url = executor_url(), .timeout = doubtful});
+  serving_.drainer = std::make_unique<Drainer>(
+      DrainerSettings{.me = {random_hex_128(entropy_)},
+                      .limits = {.order = settings_.queue.order,
+                                 .concurrency = settings_.queue.concurrency,
+                                 .per_account = settings_.queue.per_account},
+                      .poll_interval = settings_.queue.poll_interval,
+                      .doubtful_after = doubtful},
+      DrainerParts{.store = serving_.store->dispatch(),
+                   .gates = serving_.store->gates(),
+                   .transport = *serving_.transport,
+                   .probe = *probe_,
+                   .secrets = *secrets_,
+                   .entropy = entropy_,
+                   .clock = clock_,
+                   .events = events_});
+  serving_.loop = std::make_unique<DrainerLoop>(DrainerLoopParts{
+      .drainer = *serving_.drainer,
+      .wait = [transport = serving_.transport.get()](Millis most) { transport->wait(most); },
+      .wake = [transport = serving_.transport.get()] { transport->wake(); }});
+}
+
+void Daemon::make_routes() {
+  if (!has(Role::api)) return;
+  DrainerLoop* loop = serving_.loop.get();
+  const bool wakeup = settings_.queue.wakeup && loop != nullptr;
+  serving_.admission =
+      std::make_unique<Admission>(AdmissionParts{.store = serving_.store->admission(),
+                                                 .script_check = script_check_,
+                                                 .secrets = *secrets_,
+                                                 .entropy = entropy_,
+                                                 .clock = clock_},
+                                  [loop, wakeup] {
+                                    if (wakeup) loop->wake();
+                                  });
+  serving_.observatory = std::make_unique<Observatory>(
+      PlanLimits{.order = settings_.queue.order,
+                 .concurrency = settings_.queue.concurrency,
+                 .per_account = settings_.queue.per_account},
+      ObservatoryParts{
+          .view = serving_.store->view(),
+          .gates = serving_.store->gates(),
+          .clock = clock_,
+          .drainer = [loop] { return loop == nullptr ? DrainerStatus{} : loop->status(); }});
+  serving_.routes = std::make_unique<Routes>(
+      RoutesParts{.admission = *serving_.admission,
+                  .observatory = *serving_.observatory,
+                  .view = serving_.store->view(),
+                  .secrets = *secrets_,
+                  .pool = pool_,
+                  .stopping = stopping_,
+                  .executor = [this] {
+                    if (!launcher_)
+                      return ExecutorFigures{.max_children = settings_.executor.max_children};
+                    const executor::PoolFigures figures = launcher_->figures();
+                    return ExecutorFigures{figures.children, figures.max_children,
+                                           static_cast<std::int64_t>(figures.max_children_reached)};
+                  }});
+  routes_ = serving_.routes.get();
+}
+
+Result<Done> Daemon::start_http() {
+  if (!has(Role::api)) return Done{};
+  auto server = start_http_server({.listen = settings_.http.listen,
+                                   .max_body = settings_.http.max_body,
+                                   .request_timeout = settings_.http.request_timeout},
+                                  [this](HttpRequest request, HttpRespond respond) {
+                                    handle(std::move(request), std::move(respond));
+                                  });
+  if (!server) return server.error();
+  http_ = *std::move(server);
+  return Done{};
+}
+
+void Daemon::handle(HttpRequest request, HttpRespond respond) {
+  if (Routes* routes = routes_) return routes->handle(std::move(request), std::move(respond));
+  respond(answer_without_store(request));
+}
+
+void Daemon::announce() {
+  const std::string line = http_              ? "ready http=" + http_->address()
+                           : executor_socket_ ? "ready executor=" + executor_socket_->address
+                                              : "ready";
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+// Signals, the executor's death and a store that was away are all this thread waits for.
+Result<Done> Daemon::run_until_stopped() {
+  while (!signals_.take()) {
+    Millis wait = serving_.store ? Millis{-1} : kStoreRetry;
+    if (launcher_)
+      if (const auto again = launcher_->tend()) {
+        const auto delay = std::chrono::ceil<Millis>(*again - clock_.mono_now());
+        const Millis sooner = std::max(delay, Millis{0});
+        wait = wait < Millis{0} ? sooner : std::min(wait, sooner);
+      }
+    pollfd waited[] = {{signals_.fd(), POLLIN, 0},
+                       {launcher_ ? launcher_->exit_descriptor() : -1, POLLIN, 0}};
+    (void)::poll(waited, 2, static_cast<int>(wait.count()));
+    if (serving_.store) continue;
+    const auto opened = open_store();
+    if (!opened && opened.error().kind != Failure::unavailable) return opened;
+  }
+  return Done{};
+}
+
+// Nothing new is admitted or picked; running scripts get the stop budget, then the executor cuts
+// them and writes 303; what is queued stays queued (a second signal ends the waiting).
+void Daemon::stop() {
+  stopping_ = true;
+  events_.record(
+      {Level::info, "stopping", {}, {{"budget", format_duration(settings_.serve.stop_budget)}}});
+  if (serving_.loop) serving_.loop->stop_picking();
+  const MonoTime deadline = clock_.mono_now() + settings_.serve.stop_budget;
+  const auto busy = [&] {
+    return (serving_.loop && serving_.loop->status().outstanding > 0) ||
+           (launcher_ && launcher_->figures().running > 0);
+  };
+  while (busy() && clock_.mono_now() < deadline && !signals_.wait(kStopStep)) {
+  }
+  if (launcher_) launcher_->stop(limits::kExecutorStop);
+  const MonoTime settled_by = clock_.mono_now() + limits::kExecutorStop;
+  while (builtin_executor() && serving_.loop && serving_.loop->status().outstanding > 0 &&
+         clock_.mono_now() < settled_by)
+    pause(kStopStep);
+  if (serving_.loop) serving_.loop->stop();
+  if (http_) http_->stop(limits::kHttpStopGrace);
+  pool_.stop();
+  events_.record({Level::info, "stopped", {}, {}});
+}
+
+}  // namespace
+
+int run_serve(const ServeArguments& arguments) {
+  ignore_broken_pipes();
+  auto signals = StopSignals::block();
+  if (!signals) {
+    fmt::print(stderr, "coderunner: {}\n", signals.error().message);
+    return kExitFailed;
+  }
+  return Daemon{arguments, *std::move(signals)}.run();
+}
+
+}  // namespace coderunner::app
