@@ -167,7 +167,7 @@ class BannedCalls(TidyCase):
         "void operator delete(void*) noexcept;", "int new_rows = 3;",
         "auto s = run_time(3);",
         'auto t = time("api.timeout", 3);', "UtcTime time(const Row& row);", "Entropy& random();",
-        "static_assert(sizeof(int) == 4);", "_exit(1);", "ecosystem(3);", "random_hex_128(entropy);",
+        "static_assert(sizeof(int) == 4);", "_exit(1);", "ecosystem(3);", "random_hex(entropy);",
         "Store(Store&&) =delete;", "#include <new>", "snprintf(b, 3, \"x\");",
     ]
 
