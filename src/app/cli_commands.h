@@ -1,0 +1,37 @@
+// The commands that end by themselves: what each prints and its exit status (contract section 1).
+// Called by main. They speak HTTP only, except `check` and `migrate`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "app/command_line.h"
+#include "app/server_client.h"
+#include "app/settings.h"
+#include "seams/clock.h"
+
+namespace coderunner::app {
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadUsage = 2;
+
+struct CommandContext {
+  const Settings& settings;
+  ServerHints hints;
+  const Clock& clock;
+  std::function<void(Millis)> pause;
+  std::function<void(std::string_view)> out;  // standard output, at once
+  std::function<void(std::string_view)> err;  // one message, without its newline
+};
+
+int run_submit(const SubmitCommand& command, const CommandContext& context);
+int run_status(const StatusCommand& command, const CommandContext& context);
+int run_list(const ListCommand& command, const CommandContext& context);
+int run_show(const ShowCommand& command, const CommandContext& context);
+int run_logs(const LogsCommand& command, const CommandContext& context);
+int run_check(const CheckCommand& command, const CommandContext& context);
+int run_migrate(const MigrateCommand& command, const CommandContext& context);
+
+}  // namespace coderunner::app

@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "adapters/log/escape.h"
+#include "adapters/system/file.h"
+#include "app/cli_commands.h"
+#include "executor/lua_check.h"
+
+namespace coderunner::app {
+
+int run_check(const CheckCommand& command, const CommandContext& context) {
+  const auto source = read_file(command.script, limits::kMaxScriptFileBytes);
+  if (!source) {
+    context.err(source.error().message);
+    return kFailed;
+  }
+  const auto problem = executor::LuaCheck{}.check(*source);
+  if (command.json) {
+    nlohmann::ordered_json json{{"ok", !problem}, {"diagnostics", nlohmann::json::array()}};
+    if (problem)
+      json["diagnostics"].push_back({{"line", problem->line}, {"message", problem->message}});
+    context.out(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (problem) {
+    context.out(fmt::format("{}:{}: {}\n", command.script, problem->line,
+                            escape_controls(problem->message)));
+  }
+  return problem ? kFailed : kSuccess;
+}
+
+}  // namespace coderunner::app
