@@ -34,10 +34,13 @@ endfunction()
 # Where the programs go: `./dev build` points it at build/bin.
 set(CODERUNNER_BIN_DIR ${CMAKE_BINARY_DIR}/bin CACHE PATH "Folder of the built programs")
 
+add_custom_target(programs)
+
 # coderunner_program(NAME SOURCES main.cc [LINK targets])
 function(coderunner_program name)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${PROGRAM_SOURCES})
   target_link_libraries(${name} PRIVATE coderunner_options ${PROGRAM_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CODERUNNER_BIN_DIR})
+  add_dependencies(programs ${name})
 endfunction()
