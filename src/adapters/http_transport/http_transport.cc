@@ -18,20 +18,49 @@ struct EasyCleanup {
 };
 using Easy = std::unique_ptr<CURL, EasyCleanup>;
 
+struct MultiCleanup {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+};
+using Multi = std::unique_ptr<CURLM, MultiCleanup>;
+
 struct ListFree {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 using HeaderList = std::unique_ptr<curl_slist, ListFree>;
 
+class CurlLibrary {
+ public:
+  CurlLibrary() {
+    ensure(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK, "libcurl does not start");
+  }
+  CurlLibrary(const CurlLibrary&) = delete;
+  CurlLibrary& operator=(const CurlLibrary&) = delete;
+  ~CurlLibrary() { curl_global_cleanup(); }
+};
+
+// The steps libcurl takes to connect and send when the other end answers at once; one per call.
+constexpr int kStartSteps = 3;
+
 struct Call {
   ExecutionId execution;
   Easy easy;
+  bool header_complete = false;
   std::size_t answer_bytes = 0;
   std::string answer_start;  // kept for the error text only
   char error[CURL_ERROR_SIZE] = "";
 };
 
-// libcurl's callback: what it returns less than it was given ends the call.
+// libcurl calls this per line of the header. It takes a header that breaks off for a whole one, so
+// the empty line is looked for here; a 100 has one of its own, then the real status follows.
+std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* call_pointer) {
+  const std::string_view line{bytes, size * count};
+  auto& call = *static_cast<Call*>(call_pointer);
+  if (line.starts_with("HTTP/")) call.header_complete = false;
+  if (line == "\r\n" || line == "\n") call.header_complete = true;
+  return line.size();
+}
+
+// Returning less than it was given ends the call.
 std::size_t take_answer(char* bytes, std::size_t size, std::size_t count, void* call_pointer) {
   auto& call = *static_cast<Call*>(call_pointer);
   const std::size_t length = size * count;
@@ -51,6 +80,8 @@ std::string error_text(const Call& call, CURLcode code, long status) {
   std::string text;
   if (code != CURLE_OK)
     text = call.error[0] != '\0' ? std::string{call.error} : std::string{curl_easy_strerror(code)};
+  else if (!call.header_complete)
+    text = "the answer broke off in its header";
   else if (status < 200 || status > 299)
     text = fmt::format("HTTP {}: {}", status, call.answer_start);
   return clamp_utf8(replace_invalid_utf8(text), limits::kMaxDispatchErrorBytes);
@@ -64,7 +95,7 @@ DispatchAnswer answer_of(const Call& call, CURLcode code) {
   DispatchAnswer answer;
   answer.execution = call.execution;
   // A status whose body was cut, or took too long, says nothing about the run.
-  if (code == CURLE_OK && status != 0) answer.http_status = static_cast<int>(status);
+  if (code == CURLE_OK && call.header_complete) answer.http_status = static_cast<int>(status);
   answer.never_sent = code != CURLE_OK && sent_bytes == 0;
   answer.error = error_text(call, code, status);
   return answer;
@@ -74,15 +105,14 @@ DispatchAnswer answer_of(const Call& call, CURLcode code) {
 
 class HttpTransport::Calls {
  public:
-  Calls(HttpTransportOptions options, CURLM* multi, HeaderList headers)
-      : options_(std::move(options)), multi_(multi), headers_(std::move(headers)) {}
+  explicit Calls(HttpTransportOptions options) : options_(std::move(options)) {
+    ensure(options_.timeout > Millis{0}, "a dispatch has a time limit");
+    ensure(multi_ != nullptr && headers_ != nullptr, "libcurl does not start");
+  }
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
   ~Calls() {
-    for (const auto& entry : running_) curl_multi_remove_handle(multi_, entry.first);
-    running_.clear();
-    curl_multi_cleanup(multi_);
-    curl_global_cleanup();
+    for (const auto& entry : running_) curl_multi_remove_handle(multi_.get(), entry.first);
   }
 
   void start(const Dispatch& dispatch) {
@@ -91,12 +121,12 @@ class HttpTransport::Calls {
     call->easy.reset(curl_easy_init());
     CURL* easy = call->easy.get();
     if (easy == nullptr || !prepare(*call, dispatch) ||
-        curl_multi_add_handle(multi_, easy) != CURLM_OK) {
+        curl_multi_add_handle(multi_.get(), easy) != CURLM_OK) {
       ended_.push_back({dispatch.execution, std::nullopt, true, "libcurl is out of memory"});
       return;
     }
     running_.emplace(easy, std::move(call));
-    advance();
+    for (int step = 0; step < kStartSteps; ++step) advance();
   }
 
   std::vector<DispatchAnswer> poll() {
@@ -107,15 +137,15 @@ class HttpTransport::Calls {
   void wait(Millis at_most) {
     if (!ended_.empty()) return;
     const auto milliseconds = std::clamp<Millis::rep>(at_most.count(), 0, 3'600'000);
-    curl_multi_poll(multi_, nullptr, 0, static_cast<int>(milliseconds), nullptr);
+    curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(milliseconds), nullptr);
   }
 
-  void wake() { curl_multi_wakeup(multi_); }
+  void wake() { curl_multi_wakeup(multi_.get()); }
 
   void cancel_all() {
     advance();
     for (const auto& [easy, call] : running_) {
-      curl_multi_remove_handle(multi_, easy);
+      curl_multi_remove_handle(multi_.get(), easy);
       DispatchAnswer answer = answer_of(*call, CURLE_ABORTED_BY_CALLBACK);
       answer.error = "given up";
       ended_.push_back(std::move(answer));
@@ -146,6 +176,8 @@ class HttpTransport::Calls {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout.count()));
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
+    set(CURLOPT_HEADERFUNCTION, &take_header);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&call));
     set(CURLOPT_WRITEFUNCTION, &take_answer);
     set(CURLOPT_WRITEDATA, static_cast<void*>(&call));
     set(CURLOPT_ERRORBUFFER, static_cast<char*>(call.error));
@@ -154,48 +186,31 @@ class HttpTransport::Calls {
 
   void advance() {
     int still_running = 0;
-    curl_multi_perform(multi_, &still_running);
+    curl_multi_perform(multi_.get(), &still_running);
     int left = 0;
-    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+    while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       CURL* easy = message->easy_handle;
       const CURLcode code = message->data.result;  // the message goes with the handle
       const auto found = running_.find(easy);
       ensure(found != running_.end(), "libcurl ended a call that was not running");
       ended_.push_back(answer_of(*found->second, code));
-      curl_multi_remove_handle(multi_, easy);
+      curl_multi_remove_handle(multi_.get(), easy);
       running_.erase(found);
     }
   }
 
   const HttpTransportOptions options_;
-  CURLM* const multi_;
-  const HeaderList headers_;
+  const CurlLibrary library_;  // before every handle
+  const Multi multi_{curl_multi_init()};
+  // Our body is tiny: asking first would cost a round trip, or a second of waiting.
+  const HeaderList headers_{curl_slist_append(nullptr, "Expect:")};
   std::unordered_map<CURL*, std::unique_ptr<Call>> running_;
   std::vector<DispatchAnswer> ended_;
 };
 
-Result<std::unique_ptr<HttpTransport>> HttpTransport::create(HttpTransportOptions options) {
-  if (!options.url.starts_with("http://") && !options.url.starts_with("https://"))
-    return fail(
-        Failure::invalid_input,
-        fmt::format("'{}' is not an executor's URL: write http://HOST:PORT/PATH", options.url));
-  ensure(options.timeout > Millis{0}, "a dispatch has a time limit");
-  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-    return fail(Failure::internal, "libcurl does not start");
-  CURLM* multi = curl_multi_init();
-  // Our body is tiny: asking first would cost a round trip, or a second of waiting.
-  HeaderList headers{curl_slist_append(nullptr, "Expect:")};
-  if (multi == nullptr || !headers) {
-    if (multi != nullptr) curl_multi_cleanup(multi);
-    curl_global_cleanup();
-    return fail(Failure::internal, "libcurl does not start");
-  }
-  return std::make_unique<HttpTransport>(
-      std::make_unique<Calls>(std::move(options), multi, std::move(headers)));
-}
-
-HttpTransport::HttpTransport(std::unique_ptr<Calls> calls) : calls_(std::move(calls)) {}
+HttpTransport::HttpTransport(HttpTransportOptions options)
+    : calls_(std::make_unique<Calls>(std::move(options))) {}
 HttpTransport::~HttpTransport() = default;
 
 void HttpTransport::start(const Dispatch& dispatch) { calls_->start(dispatch); }

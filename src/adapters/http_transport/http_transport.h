@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/time.h"
 #include "domain/limits.h"
 #include "seams/transport.h"
@@ -22,15 +21,12 @@ struct HttpTransportOptions {
 };
 
 class HttpTransport final : public Transport {
-  class Calls;
-
  public:
-  // invalid_input where the URL is not http(s); internal where libcurl cannot start.
-  static Result<std::unique_ptr<HttpTransport>> create(HttpTransportOptions options);
-  explicit HttpTransport(std::unique_ptr<Calls> calls);  // create()'s
-  ~HttpTransport() override;                             // gives up what is outstanding, unanswered
+  // A URL libcurl refuses shows as the error of every dispatch, all of them never sent.
+  explicit HttpTransport(HttpTransportOptions options);
+  ~HttpTransport() override;  // gives up what is outstanding, unanswered
 
-  // Sends at once, as far as that does not block.
+  // Sends at once where the executor is on this machine; elsewhere as poll() finds it connected.
   void start(const Dispatch& dispatch) override;
   // The dispatches that have ended since the last call, each exactly once. `never_sent` where not
   // one byte of the request left this process.
@@ -45,6 +41,7 @@ class HttpTransport final : public Transport {
   void cancel_all();
 
  private:
+  class Calls;
   std::unique_ptr<Calls> calls_;
 };
 
