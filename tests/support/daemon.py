@@ -78,7 +78,8 @@ class Daemon:
 
         Roles without the api say `ready executor=ADDRESS` or `ready`: the address then stays empty.
         """
-        self.address = wait_until(self._ready, timeout, "the line 'ready' on stdout").get("http", "")
+        said = wait_until(self._ready, timeout, "the line 'ready' on stdout")
+        self.address = said.get("http", "")
 
     def _ready(self) -> dict[str, str]:
         assert self.process is not None
@@ -90,7 +91,8 @@ class Daemon:
             pairs = (pair.partition("=") for pair in (match[1] or "").split())
             return {"": "ready"} | {name: value for name, _, value in pairs}
         if ended is not None:
-            raise AssertionError(f"serve ended with {ended} before it was ready:\n{self.log_tail()}")
+            raise AssertionError(f"serve ended with {ended} and never was ready:\n"
+                                 f"{self.log_tail()}")
         return {}
 
     def wait_ended(self, timeout: float) -> int:

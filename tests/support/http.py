@@ -66,5 +66,6 @@ class Client:
         return self.request(method, path, json.dumps(value),
                             {"Content-Type": "application/json"} | dict(headers or {}))
 
-    def post(self, path: str, value: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+    def post(self, path: str, value: Any = None,
+             headers: Mapping[str, str] | None = None) -> Answer:
         return self.send("POST", path, value, headers)

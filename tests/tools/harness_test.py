@@ -9,10 +9,10 @@ import unittest.mock
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]),
                 str(pathlib.Path(__file__).resolve().parent)]
 
-import stub_programs  # noqa: E402
-from support import processes, programs, wait  # noqa: E402
-from support.case import DaemonCase  # noqa: E402
-from support.daemon import to_toml  # noqa: E402
+import stub_programs
+from support import processes, programs, wait
+from support.case import DaemonCase
+from support.daemon import to_toml
 
 
 class StubCase(DaemonCase):

@@ -13,8 +13,8 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 
-from suite_plans import PLANS, Counts, Suite, read_junit, read_python, run_suite  # noqa: E402
-from support.processes import is_alive  # noqa: E402
+from suite_plans import PLANS, Counts, Suite, read_junit, read_python, run_suite
+from support.processes import is_alive
 
 
 class FolderCase(unittest.TestCase):

@@ -10,9 +10,9 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from tidy_rules import RULES, Tree, findings  # noqa: E402
-from tidy_rules.shape import cpp_functions  # noqa: E402
-from tidy_rules.tree import SourceFile  # noqa: E402
+from tidy_rules import RULES, Tree, findings
+from tidy_rules.shape import cpp_functions
+from tidy_rules.tree import SourceFile
 
 HEADER = "// What it is.\n#pragma once\n"
 WORK = "TO" + "DO"  # spelled in parts: this file is checked too
