@@ -6,7 +6,7 @@
 #include "adapters/http_server/http_server.h"
 #include "adapters/log/log_events.h"
 #include "adapters/secrets/secret_files.h"
-#include "adapters/sql/store.h"
+#include "adapters/sql/sql_store.h"
 #include "adapters/system/pause.h"
 #include "adapters/system/process_identity.h"
 #include "adapters/system/signals.h"
@@ -81,8 +81,9 @@ int run_worker_role() {
   if (!secrets) return failed(events, "secrets", secrets.error());
   const auto identity = own_identity();
   if (!identity) return failed(events, "process identity", identity.error());
-  auto store =
-      sql::open_store({.url = settings->store.url, .pause = pause}, {clock, entropy, events});
+  auto store = sql::open_store(
+      {.url = settings->store.url, .pause = pause, .writer = sql::Writer::caller}, clock, entropy,
+      events);
   if (!store) return failed(events, "store", store.error());
 
   const OneRequestLimits request_limits{.max_body = kMaxRunRequest,

@@ -16,7 +16,7 @@
 #include "adapters/http_transport/http_transport.h"
 #include "adapters/log/log_events.h"
 #include "adapters/secrets/secret_files.h"
-#include "adapters/sql/store.h"
+#include "adapters/sql/sql_store.h"
 #include "adapters/system/lock_file.h"
 #include "adapters/system/pause.h"
 #include "adapters/system/process_identity.h"
@@ -175,8 +175,8 @@ Result<Done> Daemon::start_executor() {
 }
 
 Result<Done> Daemon::open_store() {
-  auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause},
-                               {clock_, entropy_, events_});
+  auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause}, clock_,
+                               entropy_, events_);
   if (!store) return store.error();
   serving_.store = *std::move(store);
   if (has(Role::drainer)) start_drainer();
@@ -194,7 +194,7 @@ std::string Daemon::executor_url() const {
 void Daemon::start_drainer() {
   const Millis doubtful = limits::doubtful_after(settings_.executor.wall, settings_.reaper.margin);
   serving_.transport = std::make_unique<HttpTransport>(
-      HttpTransportOptions{.url = executor_url(), .timeout = doubtful});
+      HttpTransportOptions{.url = executor_url(), .timeout = doubtful + limits::kDispatchSlack});
   serving_.drainer = std::make_unique<Drainer>(
       DrainerSettings{.me = {random_hex_128(entropy_)},
                       .limits = {.order = settings_.queue.order,

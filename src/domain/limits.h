@@ -39,6 +39,7 @@ inline constexpr Millis kVirtualTimeWindow = 15min;  // rulings 4
 inline constexpr Millis kStalledAfter = 5s;          // contract section 6
 inline constexpr Millis kHeartbeatInterval = 2s;     // well under kStalledAfter
 inline constexpr Millis kReplanDelay = 100ms;        // after a refused mint: soon, but no busy loop
+inline constexpr Millis kDispatchSlack = 5s;  // the transport gives up after the drainer stopped believing
 inline constexpr Millis kDispatchBackOffMin = 250ms;
 inline constexpr Millis kDispatchBackOffMax = 30s;  // issue: back-off with jitter up to 30 s
 

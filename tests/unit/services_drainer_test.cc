@@ -1,0 +1,336 @@
+#include <gtest/gtest.h>
+
+#include "services/drainer.h"
+#include "sim/memory_store.h"
+#include "tests/support/fakes.h"
+
+namespace coderunner {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A drainer over the memory store, and the executor's moves by hand.
+class DrainerTest : public ::testing::Test {
+ protected:
+  ExecutionId admit(const std::string& account, const std::string& key = {}) {
+    Admitted admitted;
+    store_.admit({.ref = {"ref" + std::to_string(++refs_)},
+                  .account = account,
+                  .account_id = secrets_.account_id(account),
+                  .key = secrets_.api_key_hash(key.empty() ? account : key),
+                  .sealed_key = secrets_.seal("k"),
+                  .source = "return",
+                  .queued_at = clock_.utc_now()},
+                 [&](Result<Admitted> result) { admitted = *result; });
+    return admitted.execution;
+  }
+
+  Drainer make(std::string me = "me") {
+    return Drainer{{.me = {std::move(me)}, .limits = limits_, .doubtful_after = 410s},
+                   {store_, store_, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  }
+
+  // The executor spends the nonce of the latest dispatch of `execution`.
+  bool begin(ExecutionId execution, const std::string& executor = "worker") {
+    for (auto at = transport_.started.rbegin(); at != transport_.started.rend(); ++at)
+      if (at->execution == execution) {
+        const auto begun = store_.begin({.job = at->job,
+                                         .nonce = secrets_.nonce_hash(at->nonce),
+                                         .run = run_of(execution),
+                                         .executor = {executor},
+                                         .now = clock_.utc_now()});
+        return begun && std::holds_alternative<Begun>(*begun);
+      }
+    return false;
+  }
+  void finish(ExecutionId execution) {
+    ASSERT_EQ(*store_.finish(execution, run_of(execution), {}, clock_.utc_now()),
+              FinishAnswer::finished);
+    transport_.answer(execution, 200);
+  }
+  static RunId run_of(ExecutionId execution) { return {"run" + std::to_string(execution.value)}; }
+
+  Status status(ExecutionId execution) { return (**store_.execution(execution)).status; }
+  std::size_t dispatches() const { return transport_.started.size(); }
+
+  Millis tick(Drainer& drainer, Millis later = 0ms) {
+    clock_.advance(later);
+    return drainer.tick();
+  }
+
+  int refs_ = 0;
+  PlanLimits limits_;
+  MemoryStore store_;
+  fakes::HeldTransport transport_;
+  fakes::ToldProbe probe_;
+  fakes::PlainSecrets secrets_;
+  fakes::CountingEntropy entropy_;
+  fakes::TurnedClock clock_;
+  fakes::RecordedEvents events_;
+};
+
+TEST_F(DrainerTest, ARowStaysQueuedUntilTheExecutorBegins) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(status(id), Status::queued);
+  EXPECT_TRUE(begin(id));
+  EXPECT_EQ(status(id), Status::running);
+}
+
+TEST_F(DrainerTest, NeverExceedsTheCapsWhateverIsQueued) {
+  for (int i = 0; i < 20; ++i) {
+    admit("a");
+    admit("b");
+    admit("c");
+  }
+  Drainer drainer = make();
+  tick(drainer);
+  tick(drainer, 1s);
+  std::map<std::string, int> per_account;
+  for (const Dispatch& dispatch : transport_.started)
+    ++per_account[(**store_.execution(dispatch.execution)).account];
+  EXPECT_EQ(dispatches(), 4U);
+  for (const auto& [account, count] : per_account) EXPECT_LE(count, 2) << account;
+}
+
+TEST_F(DrainerTest, RunsOfAnEarlierDrainerHoldTheirSlots) {
+  const ExecutionId first = admit("a"), second = admit("a");
+  admit("a");
+  {
+    Drainer killed = make("before");
+    tick(killed);
+    ASSERT_TRUE(begin(first) && begin(second));
+  }
+  transport_.started.clear();
+  Drainer next = make("after");
+  tick(next, 1s);
+  EXPECT_EQ(dispatches(), 0U);
+  ASSERT_EQ(*store_.finish(first, run_of(first), {}, clock_.utc_now()), FinishAnswer::finished);
+  tick(next, 1s);
+  EXPECT_EQ(dispatches(), 1U);
+}
+
+TEST_F(DrainerTest, RevokesWhatADeadDrainerHadMintedBeforeItsFirstPick) {
+  const ExecutionId id = admit("a");
+  {
+    Drainer killed = make("before");
+    tick(killed);
+  }
+  Drainer next = make("after");
+  clock_.advance(1s);
+  limits_.concurrency = 0;
+  Drainer only_recovers = make("observer");
+  tick(only_recovers);
+  EXPECT_FALSE(begin(id)) << "the dead drainer's nonce must be worth nothing";
+  tick(next);
+  EXPECT_EQ(dispatches(), 2U);
+  EXPECT_TRUE(begin(id));
+}
+
+TEST_F(DrainerTest, ADispatchThatWasRefusedLeavesTheRowQueuedAndIsTriedAgainByItself) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  transport_.break_off(id, true);
+  const Millis wait = tick(drainer);
+  EXPECT_EQ(status(id), Status::queued);
+  EXPECT_EQ(dispatches(), 1U);
+  EXPECT_TRUE(drainer.status().executor_down_until.has_value());
+  EXPECT_GT(wait, 0ms);
+  EXPECT_LE(wait, 250ms);
+  tick(drainer, wait);
+  EXPECT_EQ(dispatches(), 2U);
+  EXPECT_TRUE(begin(id));
+}
+
+TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
+  for (const char* account : {"a", "b", "c", "d"}) admit(account);
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_EQ(dispatches(), 4U);
+  for (const Dispatch& dispatch : std::vector{transport_.started})
+    transport_.break_off(dispatch.execution);
+  tick(drainer);
+  tick(drainer, 30s);
+  EXPECT_EQ(dispatches(), 5U);
+  ASSERT_TRUE(begin(transport_.started.back().execution));
+  finish(transport_.started.back().execution);
+  tick(drainer);
+  EXPECT_EQ(dispatches(), 8U);
+  EXPECT_FALSE(drainer.status().executor_down_until.has_value());
+}
+
+TEST_F(DrainerTest, A503AfterTheNonceWasSpentKeepsTheRunInFlight) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  transport_.answer(id, 503);
+  tick(drainer);
+  tick(drainer, 60s);
+  EXPECT_EQ(status(id), Status::running);
+  EXPECT_EQ(dispatches(), 1U);
+}
+
+TEST_F(DrainerTest, ASuccessWhoseRowIsStillRunningIsNotBelieved) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  transport_.answer(id, 200);
+  tick(drainer);
+  EXPECT_EQ(dispatches(), 1U);
+  EXPECT_EQ(status(id), Status::running);
+}
+
+TEST_F(DrainerTest, ASuccessWhoseRowNeverBeganIsNotBelievedEither) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  transport_.answer(id, 200);
+  tick(drainer);
+  EXPECT_EQ(status(id), Status::queued);
+  EXPECT_FALSE(begin(id)) << "the nonce was revoked";
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 2U);
+}
+
+TEST_F(DrainerTest, ARunWhoseExecutorIsProvedDeadEnds303AndFreesItsSlotAtOnce) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a"), next = admit("b");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id, "killed"));
+  probe_.gone.insert({"killed"});
+  transport_.break_off(id);
+  tick(drainer);
+  const Execution row = **store_.execution(id);
+  EXPECT_EQ(row.state(), State::killed);
+  EXPECT_EQ(row.error_code, 303);
+  ASSERT_EQ(dispatches(), 2U);
+  EXPECT_EQ(transport_.started.back().execution, next);
+}
+
+TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  transport_.break_off(id);
+  tick(drainer);
+  tick(drainer, 409s);
+  EXPECT_EQ(status(id), Status::running);
+  tick(drainer, 2s);
+  EXPECT_EQ((**store_.execution(id)).state(), State::killed);
+}
+
+TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  transport_.break_off(id);
+  tick(drainer);
+  clock_.step_utc(24h);
+  tick(drainer, 1s);
+  EXPECT_EQ(status(id), Status::running);
+}
+
+TEST_F(DrainerTest, AFinishedRowIsNeverTouchedByALateDoubt) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id, "killed"));
+  ASSERT_EQ(*store_.finish(id, run_of(id), {}, clock_.utc_now()), FinishAnswer::finished);
+  probe_.gone.insert({"killed"});
+  transport_.break_off(id);
+  tick(drainer);
+  EXPECT_EQ(status(id), Status::success);
+}
+
+TEST_F(DrainerTest, AGatedKeyIsSkippedNotFailedAndResumesAtItsTime) {
+  const ExecutionId gated = admit("a", "k"), open = admit("a", "other");
+  ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("k"),
+                            .until = clock_.utc_now() + 700ms,
+                            .first_seen = clock_.utc_now(),
+                            .last_seen = clock_.utc_now()},
+                           clock_.utc_now()));
+  Drainer drainer = make();
+  const Millis wait = tick(drainer);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, open);
+  EXPECT_EQ(wait, 700ms);
+  tick(drainer, wait);
+  ASSERT_EQ(dispatches(), 2U);
+  EXPECT_EQ(transport_.started[1].execution, gated);
+}
+
+TEST_F(DrainerTest, AStoreThatIsAwayLosesNoAnswer) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  finish(id);
+  store_.fail_with(Error{Failure::unavailable, "away"});
+  tick(drainer);
+  tick(drainer, 1s);
+  EXPECT_TRUE(events_.has("tick_failed"));
+  store_.fail_with(std::nullopt);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 2U);
+}
+
+TEST_F(DrainerTest, StopsPickingButGoesOnSettling) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_TRUE(begin(id));
+  drainer.stop_picking();
+  finish(id);
+  tick(drainer);
+  EXPECT_EQ(drainer.status().outstanding, 0);
+  EXPECT_EQ(dispatches(), 1U);
+}
+
+TEST_F(DrainerTest, ServesAQuietAccountBeforeFloodsThatHaveHeldTheSlots) {
+  limits_.concurrency = 2;
+  limits_.per_account = 1;
+  for (int i = 0; i < 10; ++i) {
+    admit("flood1");
+    admit("flood2");
+  }
+  Drainer drainer = make();
+  tick(drainer);
+  for (const Dispatch& dispatch : std::vector{transport_.started})
+    ASSERT_TRUE(begin(dispatch.execution));
+  clock_.advance(30s);
+  const ExecutionId quiet = admit("quiet");
+  tick(drainer);
+  finish(transport_.started[0].execution);
+  tick(drainer);
+  ASSERT_EQ(dispatches(), 3U);
+  EXPECT_EQ(transport_.started.back().execution, quiet);
+}
+
+TEST_F(DrainerTest, HeartbeatsIntoTheStoreWhileIdle) {
+  Drainer drainer = make();
+  tick(drainer);
+  EXPECT_EQ((*store_.figures()).last_tick, clock_.utc_now());
+  EXPECT_EQ(tick(drainer, 5s), 1s);
+  EXPECT_EQ((*store_.figures()).last_tick, clock_.utc_now());
+}
+
+}  // namespace
+}  // namespace coderunner

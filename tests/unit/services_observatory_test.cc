@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include "services/observatory.h"
+
+namespace coderunner {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr UtcTime kNow = UtcTime{1'787'573'280'000ms};
+
+class ObservatoryTest : public ::testing::Test {
+ protected:
+  void queued(const char* account, const char* key, int count, Millis oldest_age) {
+    snapshot_.figures.lanes.push_back({.account_id = {account},
+                                       .key = ApiKeyHash{key},
+                                       .queued = count,
+                                       .oldest_queued_at = kNow - oldest_age});
+    of(account).queued += count;
+  }
+  void running(const char* account, int count) { of(account).in_flight += count; }
+  void gate(const char* key, Millis left) {
+    snapshot_.gates.push_back(
+        {.key = {key}, .until = kNow + left, .first_seen = kNow, .last_seen = kNow});
+  }
+  AccountFigures& of(const char* account) {
+    for (AccountFigures& one : snapshot_.figures.accounts)
+      if (one.account == account) return one;
+    return snapshot_.figures.accounts.emplace_back(
+        AccountFigures{.account = account, .account_id = {account}});
+  }
+  WaitReason why(const char* account, const char* key, Millis age) const {
+    Execution execution;
+    execution.account_id = {account};
+    execution.key = ApiKeyHash{key};
+    execution.queued_at = kNow - age;
+    return why_queued(execution, snapshot_);
+  }
+  DrainerState state() const { return report_queue(snapshot_).state; }
+
+  QueueSnapshot snapshot_{.figures = {.accounts = {}, .lanes = {}, .last_tick = kNow - 1s},
+                          .gates = {},
+                          .drainer = {},
+                          .limits = {},
+                          .now = kNow};
+};
+
+TEST_F(ObservatoryTest, TellsIdleGatedDrainingSaturatedAndStalledApart) {
+  EXPECT_EQ(state(), DrainerState::idle);
+  queued("a", "k", 3, 1min);
+  EXPECT_EQ(state(), DrainerState::draining);
+  gate("k", 30s);
+  EXPECT_EQ(state(), DrainerState::gated);
+  queued("b", "other", 1, 1s);
+  running("b", 4);
+  EXPECT_EQ(state(), DrainerState::saturated);
+  snapshot_.drainer.executor_down_until = kNow + 1s;
+  EXPECT_EQ(state(), DrainerState::executor_unavailable);
+  snapshot_.figures.last_tick = kNow - 6s;
+  EXPECT_EQ(state(), DrainerState::stalled);
+}
+
+TEST_F(ObservatoryTest, ADrainerThatNeverTickedIsStalled) {
+  snapshot_.figures.last_tick.reset();
+  EXPECT_EQ(state(), DrainerState::stalled);
+}
+
+TEST_F(ObservatoryTest, KeepsTheAgeOfParkedRowsOutOfTheEligibleAge) {
+  queued("a", "gated", 5, 10h);
+  queued("a", "open", 1, 3s);
+  gate("gated", 1min);
+  const QueueReport report = report_queue(snapshot_);
+  EXPECT_EQ(report.oldest_eligible_age, 3s);
+  EXPECT_EQ(report.oldest_parked_age, 10h);
+  EXPECT_EQ(report.oldest_queued_age, 10h);
+  EXPECT_EQ(report.depth, 6);
+  ASSERT_EQ(report.gated_keys.size(), 1U);
+  EXPECT_EQ(report.gated_keys[0].queued, 5);
+}
+
+TEST_F(ObservatoryTest, AnEmptyQueueHasAgesOfZero) {
+  const QueueReport report = report_queue(snapshot_);
+  EXPECT_EQ(report.oldest_queued_age, 0ms);
+  EXPECT_EQ(report.depth, 0);
+}
+
+TEST_F(ObservatoryTest, GivesTheFirstReasonThatHolds) {
+  queued("a", "k", 3, 1min);
+  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::next, {}}));
+  EXPECT_EQ(why("a", "k", 30s), (WaitReason{QueuedReason::behind, {}}));
+  running("z", 4);
+  EXPECT_EQ(why("a", "k", 30s), (WaitReason{QueuedReason::no_free_slot, {}}));
+  running("a", 2);
+  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::account_at_cap, {}}));
+  snapshot_.drainer.executor_down_until = kNow + 2s;
+  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::executor_unavailable, kNow + 2s}));
+  gate("k", 30s);
+  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::key_gated, kNow + 30s}));
+}
+
+}  // namespace
+}  // namespace coderunner
