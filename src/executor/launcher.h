@@ -29,9 +29,9 @@ struct PoolFigures {  // for `executor` in GET /queue/data
   friend bool operator==(const PoolFigures&, const PoolFigures&) = default;
 };
 
-// How long to wait before the next start: 100 ms doubling to 5 s with each death in a row; a master
-// that lived for 10 s counts as a fresh one (issue 2, rulings 26). `deaths` counts from 1.
-Millis restart_delay(int deaths);
+// How long to wait before the next start: 100 ms doubling to 5 s with each start in a row; a master
+// that lived for 10 s counts as a fresh one (issue 2, rulings 26). `starts` counts from 1.
+Millis restart_delay(int starts);
 
 class Launcher {
  public:
@@ -68,7 +68,7 @@ class Launcher {
   std::uint64_t reached_before_ = 0;  // of the masters before this one
   MonoTime started_at_{};
   std::optional<MonoTime> start_again_at_;
-  int deaths_ = 0;
+  int starts_in_a_row_ = 0;
 };
 
 }  // namespace coderunner::executor

@@ -30,6 +30,9 @@ inline constexpr int kWorkerScoreboard = 5;
 
 inline constexpr int kZygoteMasterChannel = 3;
 
+// On the parent channel: one byte that means stop now. EOF means the parent has died.
+inline constexpr char kStopByte = 'S';
+
 // The text given to LauncherOptions::settings, in a master or a worker. The zygote has none.
 Result<std::string> inherited_settings(Role role);
 

@@ -4,10 +4,12 @@
 // request.
 #pragma once
 
+#include "seams/clock.h"
+
 namespace coderunner::executor {
 
 // Runs on the descriptor of roles.h until the master is gone and the last script has ended. The
-// exit status.
-int run_zygote();
+// exit status. `clock` is read by the scripts' loop budget only and must survive a fork.
+int run_zygote(const Clock& clock);
 
 }  // namespace coderunner::executor

@@ -1,0 +1,52 @@
+// One attempt of one API call, behind an abstract class so that the broker can be tried without a
+// network. Implemented by curl_api_client; used by the broker only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "executor/run_watch.h"
+
+namespace coderunner::executor {
+
+struct ApiRequest {
+  std::string method;
+  std::string path;  // checked by refuse_path()
+  std::optional<std::string> body;
+  MonoTime until{};  // the attempt's end, whatever has arrived by then
+};
+
+struct ApiAnswer {
+  std::optional<int> status;  // absent: no complete answer; the effect may have happened
+  std::string body;
+  std::optional<std::string> retry_after;  // the header's text
+  std::optional<int> remaining;            // X-RateLimit-PerMinute-Remaining
+  std::string problem;                     // why there is no complete answer, for people
+  bool is_too_large = false;               // cut off at limits::kMaxApiAnswerBytes
+  std::optional<RunEnd> ended;             // the run ended meanwhile: the attempt was dropped
+};
+
+class ApiClient {
+ public:
+  virtual ~ApiClient() = default;
+  // Blocks until an answer, `until` or an end told by the watch.
+  virtual ApiAnswer perform(const ApiRequest& request, RunWatch& watch) = 0;
+};
+
+// Why a script's path must not be appended to its account's base address; nullopt where it may. It
+// starts with one '/', stays below the base (no "." or ".." segment in any spelling) and is plain
+// printable ASCII.
+std::optional<std::string> refuse_path(std::string_view path);
+
+// What an error document says (facts 1.3, 1.4): {"error":{"code","message","details"}}. Lenient:
+// anything else is just absent.
+struct ApiErrorDocument {
+  std::optional<std::string> code;
+  std::optional<std::string> message;
+  std::optional<double> retry_after;  // error.details.retry_after, else error.retry_after
+};
+ApiErrorDocument read_error_document(std::string_view body);
+
+}  // namespace coderunner::executor

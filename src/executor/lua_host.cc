@@ -1,0 +1,192 @@
+#include "executor/lua_host.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <lua.hpp>
+
+#include "base/text.h"
+#include "domain/limits.h"
+#include "executor/lua_api.h"
+#include "executor/lua_json.h"
+#include "executor/lua_state.h"
+
+namespace coderunner::executor {
+namespace {
+
+constexpr int kInstructionsPerCheck = 1000;  // about 10 us of Lua; a clock read costs 0.03 us
+constexpr const char* kChunkName = "=script";
+
+void check_budget(lua_State* state, lua_Debug*) {
+  LoopBudget& budget = running_script(state).budget;
+  if (!budget.has_fired && !budget.is_used_up()) return;
+  budget.has_fired = true;
+  // Again at the very next instruction: a pcall around this one must not swallow it.
+  lua_sethook(state, check_budget, LUA_MASKCOUNT, 1);
+  luaL_error(state, "the loop budget is used up");
+}
+
+int log(lua_State* state) {
+  std::string line;
+  for (int at = 1; at <= lua_gettop(state) && line.size() < limits::kMaxLogLineBytes; ++at) {
+    if (at > 1) line += '\t';
+    line += text_of(state, at, limits::kMaxLogLineBytes);
+  }
+  RunningScript& script = running_script(state);
+  script.budget.without([&] {
+    script.port.log(clamp_utf8(line, limits::kMaxLogLineBytes, " [cut]"));
+    return 0;
+  });
+  return 0;
+}
+
+// Lua calls no hook inside finalizers, so a __gc could loop for ever.
+int set_metatable(lua_State* state) {
+  luaL_checktype(state, 1, LUA_TTABLE);
+  const int kind = lua_type(state, 2);
+  luaL_argexpected(state, kind == LUA_TNIL || kind == LUA_TTABLE, 2, "nil or table");
+  if (luaL_getmetafield(state, 1, "__metatable") != LUA_TNIL)
+    return luaL_error(state, "cannot change a protected metatable");
+  if (kind == LUA_TTABLE) {
+    lua_pushliteral(state, "__gc");
+    if (lua_rawget(state, 2) != LUA_TNIL)
+      return luaL_error(state, "a metatable with __gc is not allowed");
+  }
+  lua_settop(state, 2);
+  lua_setmetatable(state, 1);
+  return 1;
+}
+
+// Lua's own calls the handler before it unwinds, with the hook switched off where the hook raised
+// the error: a loop in there would never end. This one unwinds first.
+int protected_call_with_handler(lua_State* state) {
+  luaL_checkany(state, 1);
+  luaL_checktype(state, 2, LUA_TFUNCTION);
+  lua_pushvalue(state, 2);
+  lua_insert(state, 1);
+  lua_remove(state, 3);  // handler, function, arguments...
+  const int status = lua_pcall(state, lua_gettop(state) - 2, LUA_MULTRET, 0);
+  if (status == LUA_OK) {
+    lua_pushboolean(state, 1);
+    lua_replace(state, 1);
+    return lua_gettop(state);
+  }
+  lua_pcall(state, 1, 1, 0);  // the handler's own error takes the place of its answer
+  lua_pushboolean(state, 0);
+  lua_insert(state, 1);
+  return 2;
+}
+
+void open_libraries(lua_State* state) {
+  constexpr std::array<luaL_Reg, 5> kLibraries{{{LUA_GNAME, luaopen_base},
+                                                {LUA_STRLIBNAME, luaopen_string},
+                                                {LUA_TABLIBNAME, luaopen_table},
+                                                {LUA_MATHLIBNAME, luaopen_math},
+                                                {LUA_UTF8LIBNAME, luaopen_utf8}}};
+  for (const luaL_Reg& library : kLibraries) {
+    luaL_requiref(state, library.name, library.func, 1);
+    lua_pop(state, 1);
+  }
+  for (const char* gone : {"load", "loadfile", "dofile", "collectgarbage", "warn"}) {
+    lua_pushnil(state);
+    lua_setglobal(state, gone);
+  }
+  lua_getglobal(state, LUA_STRLIBNAME);
+  lua_pushnil(state);
+  lua_setfield(state, -2, "dump");
+  lua_pop(state, 1);
+
+  lua_register(state, "setmetatable", set_metatable);
+  lua_register(state, "xpcall", protected_call_with_handler);
+  lua_register(state, "log", log);
+  lua_register(state, "print", log);
+}
+
+void set_globals(lua_State* state, const ScriptStart& start) {
+  open_json(state);
+  open_api(state);
+  if (!start.payload)
+    lua_newtable(state);  // `event.card_id` is nil, not an error, where nothing was sent
+  else if (!push_json(state, *start.payload))
+    luaL_error(state, "the payload is %s", lua_tostring(state, -1));
+  lua_setglobal(state, "event");
+
+  lua_newtable(state);
+  lua_pushinteger(state, start.execution.value);
+  lua_setfield(state, -2, "id");
+  if (start.identifier) {
+    lua_pushlstring(state, start.identifier->data(), start.identifier->size());
+    lua_setfield(state, -2, "identifier");
+  }
+  lua_setglobal(state, "execution");
+}
+
+struct Body {
+  const ScriptStart& start;
+  bool does_not_parse = false;
+};
+
+// Everything that may raise, under one protected call.
+int run_body(lua_State* state) {
+  auto& body = *static_cast<Body*>(lua_touserdata(state, 1));
+  lua_settop(state, 0);
+  open_libraries(state);
+  set_globals(state, body.start);
+  const std::string& source = body.start.source;
+  const int loaded = luaL_loadbufferx(state, source.data(), source.size(), kChunkName, "t");
+  body.does_not_parse = loaded == LUA_ERRSYNTAX;
+  if (loaded != LUA_OK) return lua_error(state);
+  lua_sethook(state, check_budget, LUA_MASKCOUNT, kInstructionsPerCheck);
+  lua_call(state, 0, 0);
+  return 0;
+}
+
+// The error object at index 1 as text; its __tostring is the script's own code.
+int describe_error(lua_State* state) {
+  auto& message = *static_cast<std::string*>(lua_touserdata(state, 2));
+  message = text_of(state, 1, limits::kMaxErrorMessageBytes);
+  return 0;
+}
+
+std::string error_message(lua_State* state) {
+  std::string message;
+  lua_pushcfunction(state, describe_error);
+  lua_insert(state, -2);
+  lua_pushlightuserdata(state, &message);
+  if (lua_pcall(state, 2, 0, 0) != LUA_OK) return "an error that can not be shown";
+  return message;
+}
+
+}  // namespace
+
+ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
+  LuaMemory memory{host.limits.memory, 0};
+  LoopBudget budget{host.limits.loop_budget, host.clock};
+  RunningScript script{host.port, budget};
+  const auto out_of_memory = [&] {
+    return ScriptEnd{
+        ScriptVerdict::memory,
+        fmt::format("the script needs more than {} bytes of memory", host.limits.memory)};
+  };
+  const LuaState owner = new_lua_state(memory);
+  if (!owner) return out_of_memory();
+  lua_State* state = owner.get();
+  attach(state, script);
+
+  Body body{start};
+  lua_pushcfunction(state, run_body);
+  lua_pushlightuserdata(state, &body);
+  const int status = lua_pcall(state, 1, 0, 0);
+  if (budget.has_fired)
+    return {ScriptVerdict::loop_budget, fmt::format("the script's own code ran longer than {}",
+                                                    format_duration(host.limits.loop_budget))};
+  if (status == LUA_OK) return {};
+  if (status == LUA_ERRMEM) return out_of_memory();
+  std::string message = error_message(state);
+  if (budget.has_fired)
+    return {ScriptVerdict::loop_budget, "the loop budget is used up while showing an error"};
+  return {body.does_not_parse ? ScriptVerdict::syntax_error : ScriptVerdict::error,
+          std::move(message)};
+}
+
+}  // namespace coderunner::executor

@@ -1,0 +1,88 @@
+#include "executor/row_finish.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "domain/limits.h"
+#include "executor/poll_until.h"
+
+namespace coderunner::executor {
+namespace {
+
+class Finish {
+ public:
+  Finish(const RowToFinish& row, const FinishParts& parts) : row_(row), parts_(parts) {}
+
+  bool run() {
+    Millis pause = limits::kStoreRetryMin;
+    while (!try_once()) {
+      if (is_given_up()) {
+        tell(Level::error, "finish_given_up", last_error_);
+        return false;
+      }
+      if (pause == limits::kStoreRetryMin) tell(Level::warn, "finish_waits", last_error_);
+      wait(pause);
+      pause = std::min(pause * 2, limits::kStoreRetryMax);
+    }
+    return true;
+  }
+
+ private:
+  bool try_once() {
+    if (row_.log != nullptr && !flush_log()) return false;
+    const auto answer =
+        parts_.ledger.finish(row_.execution, row_.run, row_.outcome, parts_.clock.utc_now());
+    if (!answer) {
+      last_error_ = answer.error().message;
+      return false;
+    }
+    if (*answer == FinishAnswer::not_this_run)
+      tell(Level::warn, "finish_too_late", "the row has ended otherwise");
+    return true;
+  }
+
+  bool flush_log() {
+    const auto kept = row_.log->flush();
+    if (kept) return true;
+    last_error_ = kept.error().message;
+    const Failure kind = kept.error().kind;
+    if (kind == Failure::unavailable || kind == Failure::unknown_outcome) return false;
+    // A line the store will never take must not keep the row from its end.
+    tell(Level::error, "log_lost", last_error_);
+    row_.log->drop_pending();
+    return true;
+  }
+
+  bool is_given_up() {
+    parts_.master.read();
+    if (!parts_.master.must_stop()) return false;
+    const MonoTime now = parts_.clock.mono_now();
+    if (!give_up_at_) give_up_at_ = now + limits::kStopFinish;
+    return now >= *give_up_at_;
+  }
+
+  // Any message may be the one to stop: it ends the pause early.
+  void wait(Millis pause) {
+    pollfd master{parts_.master.descriptor(), POLLIN, 0};
+    poll_until({&master, 1}, parts_.clock.mono_now() + pause, parts_.clock);
+  }
+
+  void tell(Level level, std::string_view name, std::string error) const {
+    parts_.events.record({level, name, row_.execution, {{"error", std::move(error)}}});
+  }
+
+  const RowToFinish& row_;
+  const FinishParts& parts_;
+  std::string last_error_;
+  std::optional<MonoTime> give_up_at_;
+};
+
+}  // namespace
+
+bool finish_row(const RowToFinish& row, const FinishParts& parts) {
+  return Finish{row, parts}.run();
+}
+
+}  // namespace coderunner::executor

@@ -1,0 +1,66 @@
+#include "executor/run_log.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "domain/limits.h"
+
+namespace coderunner::executor {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kCutMark = " [cut]";
+constexpr std::size_t kLineOverhead = 64;  // a line of one byte costs a row all the same
+
+}  // namespace
+
+std::string storable_text(std::string_view text, std::size_t max_bytes) {
+  std::string clean = replace_invalid_utf8(text.substr(0, max_bytes + 4));
+  for (std::size_t at = clean.find('\0'); at != std::string::npos; at = clean.find('\0', at))
+    clean.replace(at, 1, kReplacement);
+  return clamp_utf8(clean, max_bytes, kCutMark);
+}
+
+void RunLog::say(std::string_view level, std::string_view message) {
+  if (has_room(message.size())) add(level, message, std::nullopt);
+}
+
+void RunLog::note_call(std::string_view level, std::string_view message, const ApiCall& call,
+                       Keep keep) {
+  if (keep == Keep::always || has_room(message.size() + call.path.size()))
+    add(level, message, call);
+}
+
+bool RunLog::has_room(std::size_t bytes) {
+  if (is_cut_) return false;
+  bytes_ += std::min(bytes, limits::kMaxLogLineBytes) + kLineOverhead;
+  if (bytes_ <= limits::kMaxLogBytesPerRun) return true;
+  is_cut_ = true;
+  add("warn", "the log is cut here: this run has written all that one run may write", {});
+  return false;
+}
+
+void RunLog::add(std::string_view level, std::string_view message,
+                 const std::optional<ApiCall>& call) {
+  LogLine line;
+  line.at = clock_.utc_now();
+  line.level = level;
+  line.message = storable_text(message, limits::kMaxLogLineBytes);
+  line.call = call;
+  pending_.push_back(std::move(line));
+}
+
+Result<Done> RunLog::flush() {
+  if (pending_.empty()) return Done{};
+  const auto kept = ledger_.append_log(execution_, pending_);
+  if (!kept) return kept;
+  pending_.clear();
+  return kept;
+}
+
+void RunLog::flush_when_due() {
+  if (clock_.mono_now() < not_before_) return;
+  if (!flush()) not_before_ = clock_.mono_now() + limits::kStoreRetryMax;
+}
+
+}  // namespace coderunner::executor

@@ -1,0 +1,50 @@
+// The log lines of one run on their way to the store: cleaned, cut, counted against the run's
+// share, written in batches. Owned by the run; the broker writes its calls through it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/execution.h"
+#include "seams/clock.h"
+#include "seams/store.h"
+
+namespace coderunner::executor {
+
+// Valid UTF-8 without NUL, which not every store keeps; at most `max_bytes`, with a mark where cut.
+std::string storable_text(std::string_view text, std::size_t max_bytes);
+
+class RunLog {
+ public:
+  RunLog(Ledger& ledger, const Clock& clock, ExecutionId execution)
+      : ledger_(ledger), clock_(clock), execution_(execution) {}
+
+  // Beyond limits::kMaxLogBytesPerRun one line says that the rest is cut.
+  void say(std::string_view level, std::string_view message);
+  // A call that may have changed something is kept whatever has been written before.
+  enum class Keep { within_share, always };
+  void note_call(std::string_view level, std::string_view message, const ApiCall& call, Keep keep);
+
+  bool has_pending() const { return !pending_.empty(); }
+  std::size_t pending() const { return pending_.size(); }
+  // Durable where it answers Done; on a failure the lines stay pending.
+  Result<Done> flush();
+  // The same, but after a failure not before the store has had a pause; failures are not told.
+  void flush_when_due();
+  void drop_pending() { pending_.clear(); }
+
+ private:
+  bool has_room(std::size_t bytes);
+  void add(std::string_view level, std::string_view message, const std::optional<ApiCall>& call);
+
+  Ledger& ledger_;
+  const Clock& clock_;
+  ExecutionId execution_;
+  std::vector<LogLine> pending_;
+  std::size_t bytes_ = 0;
+  bool is_cut_ = false;
+  MonoTime not_before_{};
+};
+
+}  // namespace coderunner::executor

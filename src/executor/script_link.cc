@@ -1,0 +1,112 @@
+#include "executor/script_link.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "executor/poll_until.h"
+
+namespace coderunner::executor {
+
+Result<ScriptLink> ScriptLink::ask_once(const MasterLink& master, const ScriptLimits& limits,
+                                        const Clock& clock) {
+  auto frames = make_byte_stream();
+  if (!frames) return frames.error();
+  auto control = make_channel();
+  if (!control) return control.error();
+  const std::array<int, 2> passed{frames->second.get(), control->second.get()};
+  if (!master.say(kSpawn, spawn_text(limits), passed))
+    return fail(Failure::unavailable, "the executor's master does not answer");
+  frames->second.close();  // the zygote's copies alone keep the other ends open
+  control->second.close();
+
+  pollfd started{control->first.get(), POLLIN, 0};
+  poll_until({&started, 1}, clock.mono_now() + limits::kScriptStart, clock);
+  const Received received = receive_message(control->first.get());
+  if (std::holds_alternative<NothingThere>(received))
+    return fail(Failure::unavailable, "no script process came in time");
+  const auto* message = std::get_if<Message>(&received);
+  if (message == nullptr) return fail(Failure::conflict, "the zygote has died");
+  if (message->verb != kStarted)
+    return fail(Failure::unavailable, "no script process: " + message->text);
+  return ScriptLink{std::move(frames->first), std::move(control->first)};
+}
+
+Result<ScriptLink> ScriptLink::request(MasterLink& master, const ScriptLimits& limits,
+                                       const Clock& clock) {
+  auto first = ask_once(master, limits, clock);
+  // A zygote that died with the request unread: the master has started another by now.
+  if (first || first.error().kind != Failure::conflict) return first;
+  auto second = ask_once(master, limits, clock);
+  if (second) return second;
+  return fail(Failure::unavailable, second.error().message);
+}
+
+std::optional<RunEnd> ScriptLink::send(std::string_view json, RunWatch& watch,
+                                       const Clock& clock) const {
+  const std::string frame = to_frame(json);
+  for (std::size_t at = 0; at < frame.size();) {
+    const ssize_t sent =
+        ::send(socket_.get(), frame.data() + at, frame.size() - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      at += static_cast<std::size_t>(sent);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return std::nullopt;
+    std::vector<pollfd> polled{{socket_.get(), POLLOUT, 0}};
+    for (const int fd : watch.descriptors()) polled.push_back({fd, POLLIN, 0});
+    poll_until(polled, watch.wall(), clock);
+    if (const auto end = watch.look()) return end;
+  }
+  return std::nullopt;
+}
+
+std::optional<RunEnd> ScriptLink::look() {
+  while (!wait_status_ && !is_lost_) {
+    const Received received = receive_message(control_.get());
+    if (std::holds_alternative<NothingThere>(received)) return std::nullopt;
+    if (std::holds_alternative<PeerGone>(received)) is_lost_ = true;
+    const auto* message = std::get_if<Message>(&received);
+    if (message == nullptr || message->verb != kEnded) continue;
+    int status = 0;
+    std::from_chars(message->text.data(), message->text.data() + message->text.size(), status);
+    wait_status_ = status;
+  }
+  return wait_status_ ? RunEnd::script_ended : RunEnd::script_lost;
+}
+
+std::vector<int> RunSockets::descriptors() const {
+  std::vector<int> fds{parts_.script.control()};
+  if (!parts_.master.is_gone()) fds.push_back(parts_.master.descriptor());
+  return fds;
+}
+
+std::optional<RunEnd> RunSockets::look() {
+  if (end_) return end_;
+  parts_.master.read();
+  end_ = parts_.script.look();
+  if (!end_ && parts_.master.must_stop()) end_ = RunEnd::stop;
+  if (!end_ && parts_.clock.mono_now() >= parts_.wall) end_ = RunEnd::wall;
+  return end_;
+}
+
+std::optional<RunEnd> RunSockets::wait_until(MonoTime until) { return wait_for(-1, 0, until); }
+
+std::optional<RunEnd> RunSockets::wait_for(int fd, short events, MonoTime until) {
+  for (;;) {
+    if (const auto end = look()) return end;
+    std::vector<pollfd> polled{{fd, events, 0}};
+    for (const int watched : descriptors()) polled.push_back({watched, POLLIN, 0});
+    const bool ready = poll_until(polled, std::min(until, parts_.wall), parts_.clock);
+    if (const auto end = look()) return end;
+    if (polled.front().revents != 0) return std::nullopt;
+    if (!ready && parts_.clock.mono_now() >= until) return std::nullopt;
+  }
+}
+
+}  // namespace coderunner::executor

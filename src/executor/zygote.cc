@@ -1,0 +1,126 @@
+#include "executor/zygote.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "executor/channel.h"
+#include "executor/roles.h"
+#include "executor/script_process.h"
+#include "executor/spawn.h"
+
+namespace coderunner::executor {
+namespace {
+
+struct ScriptChild {
+  pid_t pid = 0;
+  Descriptor control;  // closed once the worker is gone
+};
+
+Descriptor child_exits() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return Descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
+}
+
+class Zygote {
+ public:
+  Zygote(Descriptor master, Descriptor exits, const Clock& clock)
+      : master_(std::move(master)), exits_(std::move(exits)), clock_(clock) {}
+
+  // A master that died leaves its workers finishing their runs: their scripts live until then.
+  void serve() {
+    while (master_.is_open() || !children_.empty()) step();
+  }
+
+ private:
+  void step() {
+    std::vector<pollfd> polled{{exits_.get(), POLLIN, 0}, {master_.get(), POLLIN, 0}};
+    for (const ScriptChild& child : children_) polled.push_back({child.control.get(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), -1) < 0) return;
+
+    auto child = children_.begin();
+    for (std::size_t at = 2; at < polled.size(); ++at, ++child)
+      if (polled[at].revents != 0) obey(*child);
+    if (polled[0].revents != 0) reap();
+    if (polled[1].revents != 0) hear_master();
+  }
+
+  void obey(ScriptChild& child) {
+    const Received received = receive_message(child.control.get());
+    if (std::holds_alternative<NothingThere>(received)) return;
+    // "kill", or the worker is gone: a script nobody listens to has no right to a slot's CPU.
+    ::kill(child.pid, SIGKILL);
+    if (std::holds_alternative<PeerGone>(received)) child.control.close();
+  }
+
+  void reap() {
+    signalfd_siginfo drained;
+    while (::read(exits_.get(), &drained, sizeof drained) > 0) continue;
+    int status = 0;
+    for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
+         pid = ::waitpid(-1, &status, WNOHANG)) {
+      const auto ended = std::find_if(children_.begin(), children_.end(),
+                                      [pid](const ScriptChild& child) { return child.pid == pid; });
+      if (ended == children_.end()) continue;
+      if (ended->control.is_open())
+        send_message(ended->control.get(), kEnded, std::to_string(status));
+      children_.erase(ended);
+    }
+  }
+
+  void hear_master() {
+    Received received = receive_message(master_.get());
+    if (std::holds_alternative<PeerGone>(received)) master_.close();
+    auto* message = std::get_if<Message>(&received);
+    if (message != nullptr && message->verb == kSpawn && message->descriptors.size() == 2)
+      start_script(*message);
+  }
+
+  void start_script(Message& request) {
+    Jail jail;
+    jail.socket = request.descriptors[0].get();
+    jail.parent = ::getpid();
+    const auto limits = parse_spawn_text(request.text);
+    if (!limits) return;  // both ends close: the worker sees it
+    jail.limits = *limits;
+    Descriptor control = std::move(request.descriptors[1]);
+
+    const pid_t pid = ::fork();
+    if (pid == 0) run_script_process(jail, clock_);
+    if (pid < 0) {
+      send_message(control.get(), kFailed, std::strerror(errno));
+      return;
+    }
+    send_message(control.get(), kStarted, std::to_string(pid));
+    children_.push_back({pid, std::move(control)});
+  }
+
+  Descriptor master_;
+  Descriptor exits_;
+  const Clock& clock_;
+  std::list<ScriptChild> children_;
+};
+
+}  // namespace
+
+int run_zygote(const Clock& clock) {
+  ignore_group_signals("cr-zygote");
+  Descriptor exits = child_exits();
+  if (!exits.is_open()) return 1;
+  Zygote{Descriptor{kZygoteMasterChannel}, std::move(exits), clock}.serve();
+  return 0;
+}
+
+}  // namespace coderunner::executor
