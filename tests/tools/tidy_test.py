@@ -331,6 +331,8 @@ class Shape(TidyCase):
     def test_a_long_line_is_red(self):
         self.assert_red("src/base/x.cc:1: columns", self.code("base", "// " + "x" * 98 + "\n"))
         self.assert_green(self.code("base", "// " + "é" * 97 + "\n"))
+        self.assert_red("tools/x.py:1: columns", {"tools/x.py": "# " + "x" * 119 + "\n"})
+        self.assert_green({"tools/x.py": "# " + "x" * 118 + "\n"})
 
     def test_white_space_is_clean(self):
         self.assert_red("docs/a.md:1: white-space", {"docs/a.md": "a \n"})
