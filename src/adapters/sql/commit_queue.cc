@@ -1,0 +1,204 @@
+#include "adapters/sql/commit_queue.h"
+
+#include <algorithm>
+#include <string>
+
+namespace coderunner::sql {
+namespace {
+
+Error unknown_outcome(const std::optional<Error>& cause) {
+  return fail(Failure::unknown_outcome,
+              "the commit may or may not have taken effect: " + (cause ? cause->message : ""));
+}
+
+void answer_all(std::span<Unit> units, const std::optional<Error>& error) {
+  for (Unit& unit : units) unit.done(error);
+}
+
+}  // namespace
+
+CommitQueue::CommitQueue(Parts parts, Events& events)
+    : session_(std::move(parts.session)),
+      wait_(std::move(parts.wait)),
+      waiters_(std::move(parts.waiters)),
+      events_(events),
+      writer_(parts.writer) {
+  if (writer_ == Writer::own_thread) thread_ = std::thread{[this] { serve(); }};
+}
+
+CommitQueue::~CommitQueue() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  arrived_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CommitQueue::submit(Unit unit) {
+  if (writer_ == Writer::caller) {
+    const std::lock_guard lock{session_mutex_};
+    commit_all({&unit, 1});
+    return;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    queued_.push_back(std::move(unit));
+  }
+  arrived_.notify_one();
+}
+
+void CommitQueue::serve() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    arrived_.wait(lock, [this] { return stopping_ || !queued_.empty(); });
+    if (queued_.empty()) return;
+    std::vector<Unit> taken = std::exchange(queued_, {});
+    lock.unlock();
+    commit_all(taken);
+    lock.lock();
+  }
+}
+
+void CommitQueue::commit_all(std::span<Unit> units) {
+  while (!units.empty()) {
+    const auto batch = units.first(std::min(units.size(), limits::kMaxUnitsPerCommit));
+    units = units.subspan(batch.size());
+    if (const auto away = commit_together(batch)) {
+      answer_all(units, away);  // they have waited as long as this batch did
+      return;
+    }
+    leave_gap();
+  }
+}
+
+std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
+  if (const auto begun = begin(); !begun) {
+    answer_all(units, begun.error());
+    return begun.error();
+  }
+  std::vector<std::optional<Error>> failures(units.size());
+  for (std::size_t i = 0; i < units.size(); ++i)
+    if (!run_guarded(units[i], failures[i])) return commit_apart(units, Outcome::undone);
+
+  // Dying here loses every unit of the batch, none of which was answered.
+  const Attempt committed = commit();
+  // Dying here leaves them stored and unanswered: their callers find them by their marks.
+  if (committed.outcome != Outcome::committed) return commit_apart(units, committed.outcome);
+  for (std::size_t i = 0; i < units.size(); ++i) units[i].done(failures[i]);
+  return std::nullopt;
+}
+
+// The shared transaction is gone, and with it the rows of units that did nothing wrong.
+std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units, Outcome before) {
+  events_.record({.level = Level::warn,
+                  .name = "commit_fell_apart",
+                  .execution = std::nullopt,
+                  .fields = {{"units", std::to_string(units.size())},
+                             {"outcome", before == Outcome::unknown ? "unknown" : "undone"}}});
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Mark mark = before == Outcome::unknown ? read_mark(units[i]) : Mark::absent;
+    if (mark == Mark::stored) units[i].done(std::nullopt);
+    if (mark == Mark::unreadable) {
+      answer_all(units.subspan(i), unknown_outcome(std::nullopt));
+      return unknown_outcome(std::nullopt);
+    }
+    if (mark != Mark::absent) continue;
+    if (const auto away = commit_alone(units[i])) {
+      answer_all(units.subspan(i + 1), before == Outcome::unknown ? unknown_outcome(away) : *away);
+      return away;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> CommitQueue::commit_alone(Unit& unit) {
+  for (bool again = true;; again = false) {
+    Attempt attempt = try_alone(unit);
+    const bool doubtful = attempt.outcome == Outcome::unknown;
+    const Mark mark = doubtful ? read_mark(unit) : Mark::absent;
+    if (doubtful && again && mark == Mark::absent) continue;
+    if (mark == Mark::stored) attempt.error = std::nullopt;
+    if (mark == Mark::unreadable || (doubtful && !unit.landed))
+      attempt.error = unknown_outcome(attempt.error);
+    unit.done(attempt.error);
+    return attempt.store_away ? attempt.error : std::nullopt;
+  }
+}
+
+CommitQueue::Attempt CommitQueue::try_alone(Unit& unit) {
+  if (const auto begun = begin(); !begun) return {Outcome::undone, begun.error(), true};
+  const auto kept = unit.run(*session_);
+  if (!kept) {
+    roll_back();
+    return {Outcome::undone, kept.error()};
+  }
+  if (*kept == Keep::yes) return commit();
+  roll_back();
+  return {Outcome::committed, std::nullopt};
+}
+
+CommitQueue::Mark CommitQueue::read_mark(Unit& unit) {
+  if (!unit.landed) return Mark::absent;
+  const auto landed = wait_.until_free(*session_, [&]() -> Result<bool> {
+    if (const auto usable = session_->ensure_usable(); !usable) return usable.error();
+    return unit.landed(*session_);
+  });
+  if (!landed) return Mark::unreadable;
+  return *landed ? Mark::stored : Mark::absent;
+}
+
+Result<Done> CommitQueue::begin() {
+  const auto once = [this]() -> Result<Done> {
+    if (auto usable = session_->ensure_usable(); !usable) return usable;
+    const auto begun = session_->execute("BEGIN IMMEDIATE");
+    if (!begun) return begun.error();
+    return Done{};
+  };
+  auto begun = once();
+  if (!begun && !session_->was_busy()) begun = once();  // the session was broken: on a new one
+  if (begun || !session_->was_busy()) return begun;
+  if (waiters_) waiters_->arrive();
+  begun = wait_.until_free(*session_, once);
+  if (waiters_) waiters_->leave();
+  return begun;
+}
+
+CommitQueue::Attempt CommitQueue::commit() {
+  const auto done = wait_.until_free(*session_, [this] { return session_->execute("COMMIT"); });
+  if (done) return {Outcome::committed, std::nullopt};
+  if (!session_->in_transaction()) return {Outcome::unknown, done.error()};
+  roll_back();
+  return {Outcome::undone, done.error()};
+}
+
+// Where even this fails the next begin finds the transaction still open and opens a new session.
+void CommitQueue::roll_back() {
+  if (session_->in_transaction()) static_cast<void>(session_->execute("ROLLBACK"));
+}
+
+bool CommitQueue::run_guarded(Unit& unit, std::optional<Error>& failure) {
+  if (!session_->execute("SAVEPOINT unit")) {
+    roll_back();
+    return false;
+  }
+  const auto kept = unit.run(*session_);
+  // A savepoint isolates nothing once the engine has ended the transaction by itself.
+  if (!session_->in_transaction()) return false;
+  bool intact = true;
+  if (!kept || *kept == Keep::no) intact = session_->execute("ROLLBACK TO unit").has_value();
+  intact = intact && session_->execute("RELEASE unit").has_value();
+  if (!intact) roll_back();
+  if (!kept) failure = kept.error();
+  return intact;
+}
+
+// Other processes look every few milliseconds; a queue that begins again at once is always first.
+void CommitQueue::leave_gap() {
+  if (!waiters_) return;
+  for (Millis left = limits::kStoreWaitMax; left > Millis{0} && waiters_->others();
+       left -= limits::kStoreWaitMin)
+    wait_.pause_briefly();
+}
+
+}  // namespace coderunner::sql

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <map>
+
+#include "adapters/sql/faces.h"
+#include "adapters/sql/rows.h"
+#include "adapters/sql/statements.h"
+
+namespace coderunner::sql {
+namespace {
+
+using MaybeText = std::optional<std::string>;
+
+// The one text a dive answers; nothing where it found no row.
+Result<MaybeText> dive(Session& session, std::string_view text, const Values& values) {
+  const auto rows = session.query(text, values);
+  if (!rows) return rows.error();
+  return rows->empty() ? MaybeText{} : rows->front().maybe_text(0);
+}
+
+struct LaneKey {
+  MaybeText account;
+  MaybeText key;
+};
+
+Result<Done> read_lane(Session& session, const LaneKey& of, int rows_per_lane,
+                       std::vector<Lane>& lanes) {
+  const auto heads = session.query(text::kLaneHeads, {of.account, of.key, rows_per_lane});
+  if (!heads) return heads.error();
+  if (heads->empty()) return Done{};
+  Lane& lane = lanes.emplace_back();
+  lane.account = {of.account.value_or("")};
+  if (of.key) lane.key = ApiKeyHash{*of.key};
+  for (const Row& row : *heads)
+    lane.rows.push_back({{row.number(0)}, {row.number(1)}, row.time(2), row.maybe_time(3)});
+  return Done{};
+}
+
+// NULL sorts before every text and equals none: it has a dive of its own.
+Result<Done> read_account(Session& session, const MaybeText& account, int rows_per_lane,
+                          std::vector<Lane>& lanes) {
+  if (auto keyless = read_lane(session, {account, {}}, rows_per_lane, lanes); !keyless)
+    return keyless;
+  auto key = dive(session, text::kFirstKey, {account});
+  while (key && *key) {
+    if (auto lane = read_lane(session, {account, *key}, rows_per_lane, lanes); !lane) return lane;
+    key = dive(session, text::kNextKey, {account, *key});
+  }
+  if (!key) return key.error();
+  return Done{};
+}
+
+// A skip scan: the index is entered once a lane, however long the backlog behind its heads is.
+Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
+  std::vector<Lane> lanes;
+  if (const auto nameless = read_account(session, {}, rows_per_lane, lanes); !nameless)
+    return nameless.error();
+  auto account = dive(session, text::kFirstAccount, {});
+  while (account && *account) {
+    if (const auto read = read_account(session, *account, rows_per_lane, lanes); !read)
+      return read.error();
+    account = dive(session, text::kNextAccount, {*account});
+  }
+  if (!account) return account.error();
+  return lanes;
+}
+
+Result<std::vector<RunningRow>> read_running_rows(Session& session) {
+  const auto rows = session.query(text::kRunning);
+  if (!rows) return rows.error();
+  std::vector<RunningRow> running;
+  std::ranges::transform(*rows, std::back_inserter(running), read_running);
+  return running;
+}
+
+Result<Keep> mint_nonce(Session& session, const Mint& mint, MintAnswer& answer) {
+  const auto seen = session.query(text::kMintable, {mint.now, mint.execution, mint.job});
+  if (!seen) return seen.error();
+  answer = MintAnswer::not_queued;
+  if (seen->empty() || seen->front().text(0) != to_text(Status::queued)) return Keep::no;
+  answer = seen->front().number(2) != 0   ? MintAnswer::account_paused
+           : seen->front().number(1) != 0 ? MintAnswer::key_gated
+                                          : MintAnswer::minted;
+  if (answer != MintAnswer::minted) return Keep::no;
+  const auto written = session.execute(text::kMint, {mint.nonce, mint.now, mint.drainer, mint.job});
+  if (!written) return written.error();
+  if (*written == 1) return Keep::yes;
+  answer = MintAnswer::not_queued;  // its jobs row is gone: nothing could ever begin it
+  return Keep::no;
+}
+
+Result<Keep> revoke_nonce(Session& session, ExecutionId execution, const BackOff& back_off,
+                          RevokeAnswer& answer) {
+  const auto found = session.query(text::kStatusAndJob, {execution});
+  if (!found) return found.error();
+  answer = RevokeAnswer::ended;
+  if (found->empty()) return Keep::no;
+  const std::string status = found->front().text(0);
+  if (status == to_text(Status::running)) answer = RevokeAnswer::running;
+  if (status != to_text(Status::queued)) return Keep::no;
+  answer = RevokeAnswer::free;
+  const auto freed = session.execute(
+      text::kRevoke, {back_off.not_before, clamped(back_off.error, limits::kMaxDispatchErrorBytes),
+                      found->front().number(1)});
+  if (!freed) return freed.error();
+  return Keep::yes;
+}
+
+RunEnd abandoned(ExecutionId execution, const std::optional<RunId>& run, const std::string& message,
+                 UtcTime now) {
+  return {execution, run, {ErrorCode::ended_from_outside, message}, now};
+}
+
+}  // namespace
+
+Result<std::vector<Lane>> DispatchFace::lanes(int rows_per_lane) {
+  return readers_.read<std::vector<Lane>>(
+      [&](Session& session) { return read_lanes(session, rows_per_lane); });
+}
+
+Result<std::vector<RunningRow>> DispatchFace::running() {
+  return readers_.read<std::vector<RunningRow>>(read_running_rows);
+}
+
+Result<std::vector<SlotUse>> DispatchFace::slot_use(UtcTime since, UtcTime now) {
+  return readers_.read<std::vector<SlotUse>>([&](Session& session) -> Result<std::vector<SlotUse>> {
+    std::map<AccountId, Millis> held;
+    const auto add = [&held](const AccountId& account, UtcTime from, UtcTime to) {
+      held[account] += std::max(to - from, Millis{0});
+    };
+    const auto running = read_running_rows(session);
+    if (!running) return running.error();
+    for (const RunningRow& row : *running) add(row.account, row.started_at, now);
+    const auto ended = session.query(text::kEndedSince, {since - limits::kLongestRun, since});
+    if (!ended) return ended.error();
+    for (const Row& row : *ended) add({row.text(0)}, row.time(1), row.time(2));
+    std::vector<SlotUse> use;
+    for (const auto& [account, time] : held) use.push_back({account, time});
+    return use;
+  });
+}
+
+Result<MintAnswer> DispatchFace::mint(const Mint& mint) {
+  return writer_.run<MintAnswer>(
+      [&](Session& session, MintAnswer& answer) { return mint_nonce(session, mint, answer); },
+      [&](Session& session, MintAnswer& answer) -> Result<bool> {
+        const auto mark = session.query(text::kMinted, {mint.job, mint.nonce});
+        if (!mark) return mark.error();
+        answer = MintAnswer::minted;
+        return !mark->empty();
+      });
+}
+
+Result<RevokeAnswer> DispatchFace::revoke(ExecutionId execution, const BackOff& back_off) {
+  return writer_.run<RevokeAnswer>([&](Session& session, RevokeAnswer& answer) {
+    return revoke_nonce(session, execution, back_off, answer);
+  });
+}
+
+Result<int> DispatchFace::revoke_all() {
+  return writer_.run<int>([](Session& session, int& revoked) -> Result<Keep> {
+    const auto changed = session.execute(text::kRevokeAll);
+    if (!changed) return changed.error();
+    revoked = static_cast<int>(*changed);
+    return Keep::yes;
+  });
+}
+
+Result<bool> DispatchFace::abandon(ExecutionId execution, const std::optional<RunId>& run,
+                                   const std::string& message, UtcTime now) {
+  const RunEnd end = abandoned(execution, run, message, now);
+  return writer_.run<bool>(
+      [&](Session& session, bool& was_that_run) -> Result<Keep> {
+        const auto ended = end_run(session, end);
+        if (!ended) return ended.error();
+        was_that_run = *ended;
+        return was_that_run ? Keep::yes : Keep::no;
+      },
+      [&](Session& session, bool& was_that_run) {
+        was_that_run = true;
+        return run_ended(session, end);
+      });
+}
+
+Result<Done> DispatchFace::heartbeat(const DrainerId& drainer, UtcTime now) {
+  return writer_.run<Done>([&](Session& session, Done&) -> Result<Keep> {
+    const auto ticked = session.execute(text::kTick, {now, drainer});
+    if (!ticked) return ticked.error();
+    if (*ticked > 0) return Keep::yes;
+    if (const auto first = session.execute(text::kFirstTick, {drainer, now}); !first)
+      return first.error();
+    const auto forgotten =
+        session.execute(text::kForgetDrainers, {now - limits::kForgetDrainerAfter});
+    if (!forgotten) return forgotten.error();
+    return Keep::yes;
+  });
+}
+
+}  // namespace coderunner::sql

@@ -1,0 +1,91 @@
+// The faces of the store over SQL: reads go to the pool, writes to the commit queue, texts come
+// from statements.h. Made and owned by the SqlStore; thread-safe, because what they borrow is. Must
+// never decide anything: every rule stands in a statement's condition or in the domain.
+#pragma once
+
+#include "adapters/sql/commit_queue.h"
+#include "adapters/sql/reader_pool.h"
+#include "seams/gate_store.h"
+#include "seams/store.h"
+
+namespace coderunner::sql {
+
+class AdmissionFace final : public AdmissionStore {
+ public:
+  explicit AdmissionFace(CommitQueue& writer) : writer_(writer) {}
+  void admit(NewExecution execution, AdmitDone done) override;
+  void refuse(NewRefusal refusal, RefuseDone done) override;
+
+ private:
+  CommitQueue& writer_;
+};
+
+class DispatchFace final : public DispatchStore {
+ public:
+  DispatchFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  Result<std::vector<Lane>> lanes(int rows_per_lane) override;
+  Result<std::vector<RunningRow>> running() override;
+  Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
+  Result<MintAnswer> mint(const Mint& mint) override;
+  Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
+  Result<int> revoke_all() override;
+  Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                       const std::string& message, UtcTime now) override;
+  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+
+ private:
+  CommitQueue& writer_;
+  ReaderPool& readers_;
+};
+
+class LedgerFace final : public Ledger {
+ public:
+  explicit LedgerFace(CommitQueue& writer) : writer_(writer) {}
+  Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
+  Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
+                              UtcTime now) override;
+  Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+
+ private:
+  CommitQueue& writer_;
+};
+
+class ViewFace final : public QueueView {
+ public:
+  explicit ViewFace(ReaderPool& readers) : readers_(readers) {}
+  Result<std::optional<Execution>> execution(ExecutionId id) override;
+  Result<std::optional<ExecutionText>> text(ExecutionId id) override;
+  Result<std::optional<DispatchTrace>> dispatch_trace(ExecutionId id) override;
+  Result<std::vector<Execution>> executions(const ExecutionFilter& filter) override;
+  Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) override;
+  Result<QueueFigures> figures() override;
+
+ private:
+  ReaderPool& readers_;
+};
+
+class GateFace final : public GateStore {
+ public:
+  GateFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  Result<Gate> close(const Gate& seen, UtcTime now) override;
+  Result<std::vector<Gate>> closed(UtcTime now) override;
+  Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
+
+ private:
+  CommitQueue& writer_;
+  ReaderPool& readers_;
+};
+
+// Ends the run with this id (NULL: a row of an old writer) and scrubs its job's API key; in the
+// open transaction. False where it is not that running row.
+struct RunEnd {
+  ExecutionId execution;
+  std::optional<RunId> run;
+  Outcome outcome;
+  UtcTime now;
+};
+Result<bool> end_run(Session& session, const RunEnd& end);
+// The mark that end_run leaves.
+Result<bool> run_ended(Session& session, const RunEnd& end);
+
+}  // namespace coderunner::sql

@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "adapters/sql/faces.h"
+#include "adapters/sql/rows.h"
+#include "adapters/sql/statements.h"
+
+namespace coderunner::sql {
+namespace {
+
+Result<Keep> extend_gate(Session& session, const Gate& seen, UtcTime now, Gate& standing) {
+  const auto rows = session.query(text::kGate, {seen.key});
+  if (!rows) return rows.error();
+  standing =
+      extend(rows->empty() ? std::nullopt : std::optional{read_gate(rows->front())}, seen, now);
+  const auto hint =
+      standing.hint ? std::optional{std::int64_t{standing.hint->count()}} : std::nullopt;
+  const auto written = session.execute(rows->empty() ? text::kInsertGate : text::kExtendGate,
+                                       {standing.until, standing.first_seen, standing.last_seen,
+                                        hint, standing.status, standing.key});
+  if (!written) return written.error();
+  return Keep::yes;
+}
+
+}  // namespace
+
+Result<Gate> GateFace::close(const Gate& seen, UtcTime now) {
+  return writer_.run<Gate>(
+      [&](Session& session, Gate& standing) { return extend_gate(session, seen, now, standing); });
+}
+
+Result<std::vector<Gate>> GateFace::closed(UtcTime now) {
+  return readers_.read<std::vector<Gate>>([now](Session& session) -> Result<std::vector<Gate>> {
+    const auto rows = session.query(text::kClosedGates, {now});
+    if (!rows) return rows.error();
+    std::vector<Gate> gates;
+    std::ranges::transform(*rows, std::back_inserter(gates), read_gate);
+    return gates;
+  });
+}
+
+Result<std::optional<Gate>> GateFace::closed(const ApiKeyHash& key, UtcTime now) {
+  return readers_.read<std::optional<Gate>>([&](Session& session) -> Result<std::optional<Gate>> {
+    const auto rows = session.query(text::kClosedGate, {key, now});
+    if (!rows) return rows.error();
+    return rows->empty() ? std::nullopt : std::optional{read_gate(rows->front())};
+  });
+}
+
+}  // namespace coderunner::sql

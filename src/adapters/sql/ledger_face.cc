@@ -1,0 +1,112 @@
+#include "adapters/sql/faces.h"
+#include "adapters/sql/rows.h"
+#include "adapters/sql/statements.h"
+#include "base/text.h"
+
+namespace coderunner::sql {
+namespace {
+
+using BeginAnswer = std::variant<Begun, BeginRefused>;
+
+// Anything but one changed row each is a refusal, and nothing of it stays.
+Result<Keep> spend(Session& session, const Begin& begin, BeginAnswer& answer) {
+  answer = BeginRefused{};
+  const auto queued = session.query(text::kQueuedByJob, {begin.job});
+  if (!queued) return queued.error();
+  if (queued->empty()) return Keep::no;
+  const ExecutionId execution{queued->front().number(0)};
+
+  const auto started =
+      session.execute(text::kBeginExecution, {begin.now, begin.run, begin.executor, execution});
+  if (!started) return started.error();
+  const auto spent = session.execute(text::kSpendNonce,
+                                     {begin.job, begin.nonce, begin.now - limits::kNonceLifetime});
+  if (!spent) return spent.error();
+  if (*started != 1 || *spent != 1) return Keep::no;
+
+  const auto rows = session.query(text::kBegun, {execution});
+  if (!rows) return rows.error();
+  if (rows->empty()) return Keep::no;
+  answer = read_begun(rows->front());
+  return Keep::yes;
+}
+
+}  // namespace
+
+Result<bool> end_run(Session& session, const RunEnd& end) {
+  const auto& [execution, run, outcome, now] = end;
+  const auto code = outcome.code ? std::optional{number(*outcome.code)} : std::nullopt;
+  const auto ended =
+      session.execute(text::kEndRun, {to_text(outcome.status()), code,
+                                      clamped(outcome.message, limits::kMaxErrorMessageBytes), now,
+                                      execution, run});
+  if (!ended) return ended.error();
+  if (*ended == 0) return false;
+  if (const auto scrubbed = session.execute(text::kScrubJob, {execution}); !scrubbed)
+    return scrubbed.error();
+  return true;
+}
+
+Result<bool> run_ended(Session& session, const RunEnd& end) {
+  const auto mark = session.query(text::kRunEnded,
+                                  {end.execution, to_text(end.outcome.status()), end.run, end.now});
+  if (!mark) return mark.error();
+  return !mark->empty();
+}
+
+Result<BeginAnswer> LedgerFace::begin(const Begin& begin) {
+  return writer_.run<BeginAnswer>(
+      // Dying before the commit: the row is queued and its nonce unspent; a revoke frees it. Dying
+      // after: the row is running and carries our executor's identity, whose death can be proved.
+      [&](Session& session, BeginAnswer& answer) { return spend(session, begin, answer); },
+      [&](Session& session, BeginAnswer& answer) -> Result<bool> {
+        const auto mine = session.query(text::kBegunByRun, {begin.job, begin.run});
+        if (!mine) return mine.error();
+        if (mine->empty()) return false;
+        answer = read_begun(mine->front());
+        return true;
+      });
+}
+
+Result<FinishAnswer> LedgerFace::finish(ExecutionId execution, const RunId& run,
+                                        const Outcome& outcome, UtcTime now) {
+  const RunEnd end{execution, run, outcome, now};
+  return writer_.run<FinishAnswer>(
+      // Dying before the commit: the row stays running until the next worker finishes it by its run
+      // id, or its executor is proved dead.
+      [&](Session& session, FinishAnswer& answer) -> Result<Keep> {
+        const auto ended = end_run(session, end);
+        if (!ended) return ended.error();
+        answer = *ended ? FinishAnswer::finished : FinishAnswer::not_this_run;
+        return *ended ? Keep::yes : Keep::no;
+      },
+      [&](Session& session, FinishAnswer& answer) {
+        answer = FinishAnswer::finished;
+        return run_ended(session, end);
+      });
+}
+
+Result<Done> LedgerFace::append_log(ExecutionId execution, const std::vector<LogLine>& lines) {
+  if (lines.empty()) return Done{};
+  const auto message = [](const LogLine& line) { return replace_invalid_utf8(line.message); };
+  std::int64_t last = 0;
+  return writer_.run<Done>(
+      [&](Session& session, Done&) -> Result<Keep> {
+        for (const LogLine& line : lines) {
+          const auto call = line.call ? std::optional{write_call(*line.call)} : std::nullopt;
+          const auto id = session.insert(text::kInsertLog,
+                                         {execution, line.at, line.level, message(line), call});
+          if (!id) return id.error();
+          last = *id;
+        }
+        return Keep::yes;
+      },
+      [&](Session& session, Done&) -> Result<bool> {
+        const auto mark = session.query(text::kFindLog,
+                                        {last, execution, lines.back().at, message(lines.back())});
+        if (!mark) return mark.error();
+        return !mark->empty();
+      });
+}
+
+}  // namespace coderunner::sql

@@ -1,0 +1,86 @@
+#include "adapters/sql/sql_store.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "adapters/sql/sqlite_session.h"
+
+namespace coderunner::sql {
+namespace {
+
+Result<Done> become_usable(Session& session, const BusyWait& wait) {
+  return wait.until_free(session, [&session] { return session.ensure_usable(); });
+}
+
+Error naming(const std::string& path, const Error& error) {
+  if (error.message.find(path) != std::string::npos) return error;
+  return fail(error.kind, fmt::format("{}: {}", path, error.message));
+}
+
+// At run time a wrong schema is an outage like any other: somebody put another file in place, and
+// may put the right one back.
+Result<Done> check_again(Session& session) {
+  auto checked = check_schema(session);
+  if (!checked && checked.error().kind == Failure::invalid_input)
+    return fail(Failure::unavailable, checked.error().message);
+  return checked;
+}
+
+}  // namespace
+
+SqlStore::SqlStore(Parts parts, Events& events)
+    : writer_(std::move(parts.writer), events),
+      readers_(std::move(parts.make_reader), std::move(parts.reader_wait), parts.readers),
+      admission_(writer_),
+      dispatch_(writer_, readers_),
+      ledger_(writer_),
+      view_(readers_),
+      gates_(writer_, readers_) {}
+
+Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const Clock& clock,
+                                             Entropy& entropy, Events& events) {
+  const auto path = sqlite_path(options.url);
+  if (!path) return path.error();
+  const BusyWait wait{clock, entropy, options.pause, options.wait};
+
+  const auto first = make_sqlite_session({*path, options.create, {}});
+  auto ready = become_usable(*first, wait);
+  if (ready && options.create)
+    if (const auto migrated = apply_migrations(*first, wait, clock.utc_now(), false); !migrated)
+      ready = migrated.error();
+  if (ready) ready = wait.until_free(*first, [&first] { return check_schema(*first); });
+  if (!ready) return naming(*path, ready.error());
+
+  const SqliteOptions lasting{*path, false, check_again};
+  auto writing = make_sqlite_session(lasting);
+  if (const auto usable = become_usable(*writing, wait); !usable)
+    return naming(*path, usable.error());
+  SqlStore::Parts parts{
+      {std::move(writing), wait, std::make_unique<Waiters>(*path), options.writer},
+      [lasting] { return make_sqlite_session(lasting); },
+      wait,
+      options.readers};
+  return std::make_unique<SqlStore>(std::move(parts), events);
+}
+
+Result<MigrationReport> migrate(const MigrateOptions& options, const Clock& clock,
+                                Entropy& entropy) {
+  const auto path = sqlite_path(options.url);
+  if (!path) return path.error();
+  const BusyWait wait{clock, entropy, options.pause, options.wait};
+  std::error_code ignored;
+  if (options.dry_run && !std::filesystem::exists(*path, ignored)) {
+    MigrationReport due{0, sqlite_migrations().back().version, {}, true};
+    for (const Migration& step : sqlite_migrations()) due.steps.emplace_back(step.name);
+    return due;
+  }
+  const auto session = make_sqlite_session({*path, !options.dry_run, {}});
+  if (const auto usable = become_usable(*session, wait); !usable)
+    return naming(*path, usable.error());
+  auto report = apply_migrations(*session, wait, clock.utc_now(), options.dry_run);
+  if (!report) return naming(*path, report.error());
+  return report;
+}
+
+}  // namespace coderunner::sql

@@ -1,0 +1,270 @@
+#include "adapters/sql/sqlite_session.h"
+
+#include <fmt/format.h>
+#include <soci/soci.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <deque>
+#include <filesystem>
+#include <system_error>
+#include <unordered_map>
+
+namespace coderunner::sql {
+namespace {
+
+// A failed statement or a vanished file makes the connection worthless; a lock, a constraint or a
+// full disk does not.
+bool breaks_session(int code) {
+  switch (code) {
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PROTOCOL: return true;
+    default: return false;
+  }
+}
+
+Failure kind_of(int code) {
+  switch (code) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PROTOCOL:
+    case SQLITE_PERM:
+    case SQLITE_NOMEM:
+    case SQLITE_INTERRUPT: return Failure::unavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return Failure::corrupt;
+    case SQLITE_CONSTRAINT: return Failure::conflict;
+    default: return Failure::internal;
+  }
+}
+
+// A prepared text with the places its values and columns live in: SOCI binds by reference.
+class KeptStatement {
+ public:
+  KeptStatement(soci::session& session, std::string_view text, const Values& values)
+      : statement_(session) {
+    statement_.alloc();
+    statement_.prepare(std::string{text});
+    for (const Value& value : values) bind(value);
+    const int columns = statement_.get_backend()->prepare_for_describe();
+    for (int column = 0; column < columns; ++column)
+      statement_.exchange(
+          soci::into(cells_.emplace_back(), cell_indicators_.emplace_back(soci::i_ok)));
+    statement_.define_and_bind();
+  }
+
+  // Whether `values` fit the types it was made for.
+  bool fits(const Values& values) const {
+    if (values.size() != slots_.size()) return false;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!values[i].is_null() && (values[i].number() != nullptr) != slots_[i].is_number)
+        return false;
+    return true;
+  }
+
+  void load(const Values& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) load(slots_[i], values[i]);
+  }
+
+  std::int64_t run() {
+    statement_.execute(true);
+    return statement_.get_affected_rows();
+  }
+
+  Rows rows() {
+    Rows rows;
+    statement_.execute(false);
+    while (statement_.fetch()) {  // to the end: an open cursor pins the snapshot (rulings 29)
+      std::vector<Row::Cell> cells(cells_.size());
+      for (std::size_t i = 0; i < cells_.size(); ++i)
+        if (cell_indicators_[i] != soci::i_null) cells[i] = cells_[i];
+      rows.emplace_back(std::move(cells));
+    }
+    return rows;
+  }
+
+ private:
+  struct Slot {
+    bool is_number = false;
+    long long number = 0;
+    std::string text;
+    soci::indicator indicator = soci::i_ok;
+  };
+
+  void bind(const Value& value) {
+    Slot& slot = slots_.emplace_back();
+    slot.is_number = value.number() != nullptr;
+    load(slot, value);
+    if (slot.is_number)
+      statement_.exchange(soci::use(slot.number, slot.indicator));
+    else
+      statement_.exchange(soci::use(slot.text, slot.indicator));
+  }
+
+  static void load(Slot& slot, const Value& value) {
+    slot.indicator = value.is_null() ? soci::i_null : soci::i_ok;
+    if (const auto* number = value.number()) slot.number = *number;
+    if (const auto* text = value.text()) slot.text = *text;
+  }
+
+  soci::statement statement_;
+  std::deque<Slot> slots_;
+  std::deque<std::string> cells_;
+  std::deque<soci::indicator> cell_indicators_;
+};
+
+class SqliteSession final : public Session {
+ public:
+  explicit SqliteSession(SqliteOptions options) : options_(std::move(options)) {}
+  SqliteSession(const SqliteSession&) = delete;
+  SqliteSession& operator=(const SqliteSession&) = delete;
+  ~SqliteSession() override { close(); }
+
+  Result<std::int64_t> execute(std::string_view text, const Values& values) override {
+    return guarded<std::int64_t>(text, values, [](KeptStatement& kept) { return kept.run(); });
+  }
+
+  Result<std::int64_t> insert(std::string_view text, const Values& values) override {
+    return guarded<std::int64_t>(text, values, [this](KeptStatement& kept) {
+      kept.run();
+      return std::int64_t{sqlite_api::sqlite3_last_insert_rowid(raw())};
+    });
+  }
+
+  Result<Rows> query(std::string_view text, const Values& values) override {
+    return guarded<Rows>(text, values, [](KeptStatement& kept) { return kept.rows(); });
+  }
+
+  bool in_transaction() const override {
+    return session_ && sqlite_api::sqlite3_get_autocommit(raw()) == 0;
+  }
+
+  bool was_busy() const override { return busy_; }
+
+  Result<Done> ensure_usable() override {
+    if (session_ && !broken_ && !in_transaction() && !has_moved()) return Done{};
+    close();
+    auto opened = open();
+    if (!opened) close();
+    return opened;
+  }
+
+ private:
+  template <class T, class Use>
+  Result<T> guarded(std::string_view text, const Values& values, Use use) {
+    if (!session_) return not_open("the store is not open");
+    try {
+      return use(kept(text, values));
+    } catch (const soci::sqlite3_soci_error& error) {
+      return translate(text, error.result());
+    } catch (const std::exception&) {
+      kept_.erase(std::string{text});
+      busy_ = false;
+      // what() of the library quotes bound values: it must not travel
+      return fail(Failure::internal, options_.path + ": the SQL layer refused a statement");
+    }
+  }
+
+  Error translate(std::string_view text, int result) {
+    kept_.erase(std::string{text});
+    const int code = result & 0xFF;  // the primary code
+    busy_ = code == SQLITE_BUSY || code == SQLITE_LOCKED;
+    broken_ = broken_ || breaks_session(code);
+    return fail(kind_of(code),
+                fmt::format("{}: {}", options_.path, sqlite_api::sqlite3_errstr(code)));
+  }
+
+  Error not_open(std::string_view why) {
+    busy_ = false;
+    return fail(Failure::unavailable, fmt::format("{}: {}", options_.path, why));
+  }
+
+  KeptStatement& kept(std::string_view text, const Values& values) {
+    const std::string key{text};
+    const auto found = kept_.find(key);
+    if (found != kept_.end() && found->second->fits(values)) {
+      found->second->load(values);
+      return *found->second;
+    }
+    auto made = std::make_unique<KeptStatement>(*session_, text, values);
+    return *(kept_[key] = std::move(made));
+  }
+
+  Result<Done> open() {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    if (!options_.create && !fs::exists(options_.path, ignored))
+      return not_open("there is no such store");
+    if (options_.create) make_folder();
+    try {
+      // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
+      session_ = std::make_unique<soci::session>(
+          soci::sqlite3, fmt::format("dbname=\"{}\" timeout=0", options_.path));
+    } catch (const soci::sqlite3_soci_error& error) {
+      return translate("", error.result());
+    } catch (const std::exception&) {
+      return not_open("the store can not be opened");
+    }
+    broken_ = false;
+    for (const std::string_view setting :
+         {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
+          "PRAGMA journal_size_limit = 67108864"})
+      if (auto set = query(setting, {}); !set) return set.error();
+    return options_.verify ? options_.verify(*this) : Done{};
+  }
+
+  void make_folder() const {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path{options_.path}.parent_path();
+    std::error_code failed;  // what can not be made is met, and named, by the opening itself
+    if (folder.empty() || !fs::create_directories(folder, failed)) return;
+    fs::permissions(folder, fs::perms::owner_all, failed);
+  }
+
+  // SQLite would go on writing to an unlinked file, and what it acknowledges would be gone.
+  bool has_moved() const {
+    int moved = 0;
+    sqlite_api::sqlite3_file_control(raw(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved != 0;
+  }
+
+  void close() {
+    kept_.clear();
+    session_.reset();
+  }
+
+  sqlite_api::sqlite3* raw() const {
+    return static_cast<soci::sqlite3_session_backend*>(session_->get_backend())->conn_;
+  }
+
+  SqliteOptions options_;
+  std::unique_ptr<soci::session> session_;
+  std::unordered_map<std::string, std::unique_ptr<KeptStatement>> kept_;
+  bool broken_ = false;
+  bool busy_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> make_sqlite_session(SqliteOptions options) {
+  return std::make_unique<SqliteSession>(std::move(options));
+}
+
+Result<std::string> sqlite_path(const std::string& url) {
+  constexpr std::string_view kScheme = "sqlite:";
+  if (!url.starts_with(kScheme) || url.size() == kScheme.size())
+    return fail(Failure::invalid_input,
+                fmt::format("store.url '{}' is not of the form sqlite:PATH", url));
+  if (url.find('"') != std::string::npos)
+    return fail(Failure::invalid_input, "the path in store.url must not hold a quotation mark");
+  return url.substr(kScheme.size());
+}
+
+}  // namespace coderunner::sql

@@ -1,0 +1,287 @@
+#include "adapters/sql/statements.h"
+
+#include <array>
+
+namespace coderunner::sql::text {
+
+// ---- Admission
+
+constexpr std::string_view kInsertJob =
+    "INSERT INTO codeRunner_jobs (apikey, payload, admission_ref, subdomain_hash) "
+    "VALUES (:apikey, :payload, :ref, :account)";
+
+constexpr std::string_view kInsertExecution =
+    "INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, identifier, status, "
+    "source_code, debug, queued_at, apikey_hash) "
+    "VALUES (:job, :name, :account, :identifier, 'queued', :source, :debug, :queued_at, :key)";
+
+constexpr std::string_view kInsertRefusal =
+    "INSERT INTO codeRunner_executions (subdomain, subdomain_hash, identifier, status, error_code, "
+    "error_message, source_code, queued_at, finished_at) "
+    "VALUES (:name, :account, :identifier, 'error', :code, :message, :source, :queued_at, :at)";
+
+constexpr std::string_view kFindAdmission =
+    "SELECT e.execution_id, e.job_id FROM codeRunner_jobs j "
+    "JOIN codeRunner_executions e ON e.job_id = j.job_id WHERE j.admission_ref = :ref";
+
+constexpr std::string_view kFindRefusal =
+    "SELECT 1 FROM codeRunner_executions WHERE execution_id = :id AND status = 'error' "
+    "AND subdomain_hash = :account AND finished_at = :at";
+
+// ---- Dispatch
+
+constexpr std::string_view kFirstAccount =
+    "SELECT subdomain_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash >= '' ORDER BY subdomain_hash LIMIT 1";
+
+constexpr std::string_view kNextAccount =
+    "SELECT subdomain_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash > :account ORDER BY subdomain_hash LIMIT 1";
+
+constexpr std::string_view kFirstKey =
+    "SELECT apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash IS :account AND apikey_hash >= '' "
+    "ORDER BY apikey_hash LIMIT 1";
+
+constexpr std::string_view kNextKey =
+    "SELECT apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash IS :account AND apikey_hash > :key "
+    "ORDER BY apikey_hash LIMIT 1";
+
+constexpr std::string_view kLaneHeads =
+    "SELECT e.execution_id, e.job_id, e.queued_at, "
+    "(SELECT j.not_before FROM codeRunner_jobs j WHERE j.job_id = e.job_id) "
+    "FROM codeRunner_executions e "
+    "WHERE e.status = 'queued' AND e.subdomain_hash IS :account AND e.apikey_hash IS :key "
+    "ORDER BY e.queued_at, e.execution_id LIMIT :rows";
+
+constexpr std::string_view kRunning =
+    "SELECT execution_id, subdomain_hash, run_id, executor_id, started_at "
+    "FROM codeRunner_executions WHERE status = 'running' ORDER BY started_at, execution_id";
+
+constexpr std::string_view kEndedSince =
+    "SELECT subdomain_hash, started_at, finished_at FROM codeRunner_executions "
+    "WHERE started_at >= :earliest AND finished_at > :since";
+
+constexpr std::string_view kMintable =
+    "SELECT e.status, "
+    "EXISTS (SELECT 1 FROM codeRunner_gates g WHERE g.apikey_hash = e.apikey_hash "
+    "AND g.until_at > :now), "
+    "EXISTS (SELECT 1 FROM codeRunner_pauses p WHERE p.subdomain_hash IN ('', e.subdomain_hash)) "
+    "FROM codeRunner_executions e WHERE e.execution_id = :execution AND e.job_id = :job";
+
+constexpr std::string_view kMint =
+    "UPDATE codeRunner_jobs SET nonce_hash = :nonce, started_at = :now, drainer_id = :drainer, "
+    "dispatch_attempts = COALESCE(dispatch_attempts, 0) + 1 WHERE job_id = :job";
+
+constexpr std::string_view kMinted =
+    "SELECT 1 FROM codeRunner_jobs WHERE job_id = :job AND nonce_hash = :nonce";
+
+constexpr std::string_view kStatusAndJob =
+    "SELECT status, job_id FROM codeRunner_executions WHERE execution_id = :execution";
+
+constexpr std::string_view kRevoke =
+    "UPDATE codeRunner_jobs SET nonce_hash = NULL, not_before = :not_before, "
+    "last_dispatch_error = COALESCE(:error, last_dispatch_error) WHERE job_id = :job";
+
+constexpr std::string_view kRevokeAll =
+    "UPDATE codeRunner_jobs SET nonce_hash = NULL WHERE nonce_hash > '' AND EXISTS "
+    "(SELECT 1 FROM codeRunner_executions e "
+    "WHERE e.job_id = codeRunner_jobs.job_id AND e.status = 'queued')";
+
+constexpr std::string_view kEndRun =
+    "UPDATE codeRunner_executions SET status = :status, error_code = :code, "
+    "error_message = :message, finished_at = :now "
+    "WHERE execution_id = :execution AND status = 'running' AND run_id IS :run";
+
+constexpr std::string_view kRunEnded =
+    "SELECT 1 FROM codeRunner_executions WHERE execution_id = :execution AND status = :status "
+    "AND run_id IS :run AND finished_at = :now";
+
+constexpr std::string_view kScrubJob =
+    "UPDATE codeRunner_jobs SET apikey = NULL, nonce_hash = NULL WHERE job_id = "
+    "(SELECT job_id FROM codeRunner_executions WHERE execution_id = :execution)";
+
+constexpr std::string_view kTick =
+    "UPDATE codeRunner_drainers SET last_tick = :now WHERE drainer_id = :drainer";
+
+constexpr std::string_view kFirstTick =
+    "INSERT INTO codeRunner_drainers (drainer_id, last_tick) VALUES (:drainer, :now)";
+
+constexpr std::string_view kForgetDrainers =
+    "DELETE FROM codeRunner_drainers WHERE last_tick < :oldest";
+
+// ---- Ledger
+
+constexpr std::string_view kQueuedByJob =
+    "SELECT execution_id FROM codeRunner_executions WHERE job_id = :job AND status = 'queued' "
+    "ORDER BY execution_id LIMIT 1";
+
+constexpr std::string_view kBeginExecution =
+    "UPDATE codeRunner_executions SET status = 'running', started_at = :now, run_id = :run, "
+    "executor_id = :executor WHERE execution_id = :execution AND status = 'queued'";
+
+constexpr std::string_view kSpendNonce =
+    "UPDATE codeRunner_jobs SET nonce_hash = NULL "
+    "WHERE job_id = :job AND nonce_hash = :nonce AND started_at >= :oldest";
+
+constexpr std::string_view kBegun =
+    "SELECT e.execution_id, e.subdomain, e.apikey_hash, j.apikey, e.source_code, j.payload, "
+    "e.identifier, e.debug FROM codeRunner_executions e "
+    "JOIN codeRunner_jobs j ON j.job_id = e.job_id WHERE e.execution_id = :execution";
+
+constexpr std::string_view kBegunByRun =
+    "SELECT e.execution_id, e.subdomain, e.apikey_hash, j.apikey, e.source_code, j.payload, "
+    "e.identifier, e.debug FROM codeRunner_executions e "
+    "JOIN codeRunner_jobs j ON j.job_id = e.job_id "
+    "WHERE e.job_id = :job AND e.run_id = :run AND e.status = 'running'";
+
+constexpr std::string_view kInsertLog =
+    "INSERT INTO codeRunner_logs (execution_id, at, level, message, api_call) "
+    "VALUES (:execution, :at, :level, :message, :call)";
+
+constexpr std::string_view kFindLog =
+    "SELECT 1 FROM codeRunner_logs "
+    "WHERE log_id = :id AND execution_id = :execution AND at = :at AND message = :message";
+
+// ---- Views
+
+namespace {
+
+#define CODERUNNER_EXECUTION_COLUMNS                                                               \
+  "execution_id, job_id, subdomain, subdomain_hash, apikey_hash, identifier, status, error_code, " \
+  "error_message, debug, COALESCE(queued_at, started_at), started_at, finished_at, run_id, "       \
+  "executor_id"
+
+// The states of contract section 4 as conditions; the same table as domain shown_state().
+std::string_view condition_of(State state) {
+  switch (state) {
+    case State::queued: return " AND status = 'queued'";
+    case State::running: return " AND status = 'running'";
+    case State::succeeded: return " AND status = 'success'";
+    case State::failed:
+      return " AND status = 'error' AND COALESCE(error_code, 0) <> 303 AND "
+             "(started_at IS NOT NULL OR COALESCE(error_code, 0) NOT IN (201, 107, 108))";
+    case State::invalid: return " AND status = 'error' AND error_code = 201 AND started_at IS NULL";
+    case State::rejected:
+      return " AND status = 'error' AND error_code = 107 AND started_at IS NULL";
+    case State::cancelled:
+      return " AND status = 'error' AND error_code = 108 AND started_at IS NULL";
+    case State::never_dispatched:
+      return " AND status = 'error' AND error_code = 303 AND started_at IS NULL";
+    case State::killed:
+      return " AND status = 'error' AND error_code = 303 AND started_at IS NOT NULL";
+  }
+  return "";
+}
+
+}  // namespace
+
+constexpr std::string_view kExecution =
+    "SELECT " CODERUNNER_EXECUTION_COLUMNS " FROM codeRunner_executions WHERE execution_id = :id";
+
+std::string list_executions(const ExecutionFilter& filter) {
+  std::string text = "SELECT " CODERUNNER_EXECUTION_COLUMNS
+                     " FROM codeRunner_executions WHERE execution_id < :before";
+  if (filter.account) text += " AND subdomain_hash = :account";
+  if (filter.state) text += condition_of(*filter.state);
+  return text + " ORDER BY execution_id DESC LIMIT :limit";
+}
+
+#undef CODERUNNER_EXECUTION_COLUMNS
+
+constexpr std::string_view kExecutionText =
+    "SELECT e.source_code, (SELECT j.payload FROM codeRunner_jobs j WHERE j.job_id = e.job_id) "
+    "FROM codeRunner_executions e WHERE e.execution_id = :id";
+
+constexpr std::string_view kDispatchTrace =
+    "SELECT j.dispatch_attempts, j.last_dispatch_error, j.not_before FROM codeRunner_executions e "
+    "JOIN codeRunner_jobs j ON j.job_id = e.job_id WHERE e.execution_id = :id";
+
+constexpr std::string_view kLogs =
+    "SELECT log_id, at, level, message, api_call FROM codeRunner_logs "
+    "WHERE execution_id = :execution AND log_id > :after ORDER BY log_id LIMIT :limit";
+
+constexpr std::string_view kQueuedByLane =
+    "SELECT subdomain_hash, apikey_hash, count(*), min(queued_at) FROM codeRunner_executions "
+    "WHERE status = 'queued' GROUP BY subdomain_hash, apikey_hash";
+
+constexpr std::string_view kRunningByAccount =
+    "SELECT subdomain_hash, count(*) FROM codeRunner_executions "
+    "WHERE status = 'running' GROUP BY subdomain_hash";
+
+constexpr std::string_view kAccountName =
+    "SELECT subdomain FROM codeRunner_executions WHERE subdomain_hash IS :account "
+    "ORDER BY execution_id DESC LIMIT 1";
+
+constexpr std::string_view kLastTick = "SELECT max(last_tick) FROM codeRunner_drainers";
+
+// ---- Gates
+
+constexpr std::string_view kGate =
+    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
+    "WHERE apikey_hash = :key";
+
+constexpr std::string_view kClosedGate =
+    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
+    "WHERE apikey_hash = :key AND until_at > :now";
+
+constexpr std::string_view kClosedGates =
+    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
+    "WHERE until_at > :now ORDER BY until_at, apikey_hash";
+
+constexpr std::string_view kExtendGate =
+    "UPDATE codeRunner_gates SET until_at = :until, first_seen = :first, last_seen = :last, "
+    "hint_ms = :hint, status = :status WHERE apikey_hash = :key";
+
+constexpr std::string_view kInsertGate =
+    "INSERT INTO codeRunner_gates (until_at, first_seen, last_seen, hint_ms, status, apikey_hash) "
+    "VALUES (:until, :first, :last, :hint, :status, :key)";
+
+std::span<const Named> hot_statements() {
+  static constexpr auto kHot = std::to_array<Named>({
+      {"insert job", kInsertJob},
+      {"insert execution", kInsertExecution},
+      {"find admission", kFindAdmission},
+      {"find refusal", kFindRefusal},
+      {"first account", kFirstAccount},
+      {"next account", kNextAccount},
+      {"first key", kFirstKey},
+      {"next key", kNextKey},
+      {"lane heads", kLaneHeads},
+      {"running", kRunning},
+      {"ended since", kEndedSince},
+      {"mintable", kMintable},
+      {"mint", kMint},
+      {"minted", kMinted},
+      {"status and job", kStatusAndJob},
+      {"revoke", kRevoke},
+      {"revoke all", kRevokeAll},
+      {"end run", kEndRun},
+      {"run ended", kRunEnded},
+      {"scrub job", kScrubJob},
+      {"tick", kTick},
+      {"forget drainers", kForgetDrainers},
+      {"queued by job", kQueuedByJob},
+      {"begin execution", kBeginExecution},
+      {"spend nonce", kSpendNonce},
+      {"begun", kBegun},
+      {"begun by run", kBegunByRun},
+      {"find log", kFindLog},
+      {"execution", kExecution},
+      {"execution text", kExecutionText},
+      {"dispatch trace", kDispatchTrace},
+      {"logs", kLogs},
+      {"queued by lane", kQueuedByLane},
+      {"running by account", kRunningByAccount},
+      {"account name", kAccountName},
+      {"last tick", kLastTick},
+      {"gate", kGate},
+      {"closed gate", kClosedGate},
+      {"closed gates", kClosedGates},
+      {"extend gate", kExtendGate},
+  });
+  return kHot;
+}
+
+}  // namespace coderunner::sql::text

@@ -1,0 +1,77 @@
+// Every statement of the SQL store, by face (contract section 3), and the list of the hot ones
+// whose plans a test holds to the indexes. Used by the faces only. Must never call a clock or a
+// random function: times and ids are bound, each placeholder once, in the order of the values.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "seams/store.h"
+
+namespace coderunner::sql::text {
+
+// Admission
+extern const std::string_view kInsertJob;
+extern const std::string_view kInsertExecution;
+extern const std::string_view kInsertRefusal;
+extern const std::string_view kFindAdmission;
+extern const std::string_view kFindRefusal;
+
+// Dispatch
+extern const std::string_view kFirstAccount;
+extern const std::string_view kNextAccount;
+extern const std::string_view kFirstKey;
+extern const std::string_view kNextKey;
+extern const std::string_view kLaneHeads;
+extern const std::string_view kRunning;
+extern const std::string_view kEndedSince;
+extern const std::string_view kMintable;
+extern const std::string_view kMint;
+extern const std::string_view kMinted;
+extern const std::string_view kStatusAndJob;
+extern const std::string_view kRevoke;
+extern const std::string_view kRevokeAll;
+extern const std::string_view kEndRun;
+extern const std::string_view kRunEnded;
+extern const std::string_view kScrubJob;
+extern const std::string_view kTick;
+extern const std::string_view kFirstTick;
+extern const std::string_view kForgetDrainers;
+
+// Ledger
+extern const std::string_view kQueuedByJob;
+extern const std::string_view kBeginExecution;
+extern const std::string_view kSpendNonce;
+extern const std::string_view kBegun;
+extern const std::string_view kBegunByRun;
+extern const std::string_view kInsertLog;
+extern const std::string_view kFindLog;
+
+// Views
+extern const std::string_view kExecution;
+extern const std::string_view kExecutionText;
+extern const std::string_view kDispatchTrace;
+extern const std::string_view kLogs;
+extern const std::string_view kQueuedByLane;
+extern const std::string_view kRunningByAccount;
+extern const std::string_view kAccountName;
+extern const std::string_view kLastTick;
+// Its values: before, then the account where the filter has one, then the limit.
+std::string list_executions(const ExecutionFilter& filter);
+
+// Gates
+extern const std::string_view kGate;
+extern const std::string_view kClosedGate;
+extern const std::string_view kClosedGates;
+extern const std::string_view kExtendGate;
+extern const std::string_view kInsertGate;
+
+struct Named {
+  std::string_view name;
+  std::string_view text;
+};
+// Run at every tick, admission, run or page: none may scan a table or sort.
+std::span<const Named> hot_statements();
+
+}  // namespace coderunner::sql::text

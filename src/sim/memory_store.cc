@@ -1,0 +1,381 @@
+#include "sim/memory_store.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.h"
+#include "domain/limits.h"
+
+namespace coderunner {
+namespace {
+
+using BeginAnswer = std::variant<Begun, BeginRefused>;
+
+int page(int limit) { return std::clamp(limit, 1, limits::kMaxListed + 1); }
+
+std::string clamped(const std::string& text, std::size_t max_bytes) {
+  return clamp_utf8(replace_invalid_utf8(text), max_bytes, "…");
+}
+
+std::optional<std::string> unless_empty(std::string text) {
+  return text.empty() ? std::nullopt : std::optional{std::move(text)};
+}
+
+}  // namespace
+
+// ---- as another program would
+
+Admitted MemoryStore::plant(const Planted& row) {
+  StoredExecution stored;
+  if (row.with_job) {
+    stored.row.job = JobId{++last_job_};
+    jobs_[*stored.row.job] = {};
+  }
+  stored.row.account = row.account;
+  stored.row.account_id = row.account_id.value_or(AccountId{});
+  stored.row.key = row.key;
+  stored.row.status = status_from_text(row.status).value_or(Status::error);
+  stored.row.error_code = row.error_code;
+  stored.row.started_at = row.started_at;
+  stored.row.finished_at = row.finished_at;
+  stored.row.run = row.run;
+  stored.has_account = row.account_id.has_value();
+  stored.queued_at = row.queued_at;
+  const JobId job = stored.row.job.value_or(JobId{});
+  return {add(std::move(stored)), job};
+}
+
+void MemoryStore::pause_account(const AccountId& account) { paused_.insert(account); }
+void MemoryStore::pause_everybody() { paused_.insert(AccountId{}); }
+
+std::optional<std::string> MemoryStore::sealed_key(JobId job) const {
+  const auto at = jobs_.find(job);
+  return at == jobs_.end() ? std::nullopt : at->second.sealed_key;
+}
+
+// ---- AdmissionStore
+
+void MemoryStore::admit(NewExecution fresh, AdmitDone done) {
+  if (failing_) return done(*failing_);
+  for (const auto& [id, job] : jobs_)
+    if (job.ref == fresh.ref && !fresh.ref.value.empty())
+      return done(fail(Failure::conflict, "this admission's ref is stored already"));
+  const JobId job{++last_job_};
+  jobs_[job] = {fresh.sealed_key, fresh.payload, std::nullopt, std::nullopt, {}, fresh.ref};
+
+  StoredExecution stored;
+  stored.row.job = job;
+  stored.row.account = fresh.account;
+  stored.row.account_id = fresh.account_id;
+  stored.row.key = fresh.key;
+  stored.row.identifier = fresh.identifier;
+  stored.row.debug = fresh.debug;
+  stored.queued_at = fresh.queued_at;
+  stored.source = fresh.source;
+  done(Admitted{add(std::move(stored)), job});
+}
+
+void MemoryStore::refuse(NewRefusal refusal, RefuseDone done) {
+  if (failing_) return done(*failing_);
+  StoredExecution stored;
+  stored.row.account = refusal.account;
+  stored.row.account_id = refusal.account_id;
+  stored.row.identifier = refusal.identifier;
+  stored.row.status = Status::error;
+  stored.row.error_code = number(refusal.code);
+  stored.row.error_message = refusal.message;
+  stored.row.finished_at = refusal.at;
+  stored.queued_at = refusal.at;
+  stored.source = refusal.source;
+  done(add(std::move(stored)));
+}
+
+// ---- DispatchStore
+
+Result<std::vector<Lane>> MemoryStore::lanes(int rows_per_lane) {
+  if (failing_) return *failing_;
+  // NULLs come first, as in the SQL store's index
+  using LaneKey = std::tuple<bool, AccountId, std::optional<ApiKeyHash>>;
+  std::map<LaneKey, std::vector<LaneRow>> by_lane;
+  for (const auto& [id, stored] : executions_) {
+    const Execution& row = stored.row;
+    if (row.status != Status::queued) continue;
+    const StoredJob* job = job_of(row);
+    by_lane[{stored.has_account, row.account_id, row.key}].push_back(
+        {id, row.job.value_or(JobId{}), stored.queued_at.value_or(UtcTime{}),
+         job != nullptr ? job->trace.not_before : std::nullopt});
+  }
+  std::vector<Lane> lanes;
+  for (auto& [lane, rows] : by_lane) {
+    std::ranges::stable_sort(rows, {}, &LaneRow::queued_at);
+    rows.resize(std::min(rows.size(), static_cast<std::size_t>(std::max(rows_per_lane, 0))));
+    if (!rows.empty()) lanes.push_back({std::get<1>(lane), std::get<2>(lane), std::move(rows)});
+  }
+  return lanes;
+}
+
+Result<std::vector<RunningRow>> MemoryStore::running() {
+  if (failing_) return *failing_;
+  std::vector<RunningRow> running;
+  for (const auto& [id, stored] : executions_)
+    if (stored.row.status == Status::running)
+      running.push_back({id, stored.row.account_id, stored.row.run, stored.row.executor,
+                         stored.row.started_at.value_or(UtcTime{})});
+  std::ranges::stable_sort(running, {}, &RunningRow::started_at);
+  return running;
+}
+
+Result<std::vector<SlotUse>> MemoryStore::slot_use(UtcTime since, UtcTime now) {
+  if (failing_) return *failing_;
+  std::map<AccountId, Millis> held;
+  for (const auto& [id, stored] : executions_) {
+    const Execution& row = stored.row;
+    const UtcTime started = row.started_at.value_or(UtcTime{});
+    const bool runs = row.status == Status::running;
+    const bool ended = row.started_at && started >= since - limits::kLongestRun &&
+                       row.finished_at && *row.finished_at > since;
+    if (!runs && !ended) continue;
+    held[row.account_id] += std::max((runs ? now : *row.finished_at) - started, Millis{0});
+  }
+  std::vector<SlotUse> use;
+  for (const auto& [account, time] : held) use.push_back({account, time});
+  return use;
+}
+
+Result<MintAnswer> MemoryStore::mint(const Mint& mint) {
+  if (failing_) return *failing_;
+  StoredExecution* stored = find(mint.execution);
+  if (stored == nullptr || stored->row.status != Status::queued || stored->row.job != mint.job)
+    return MintAnswer::not_queued;
+  const Execution& row = stored->row;
+  if (paused_.contains(AccountId{}) || (stored->has_account && paused_.contains(row.account_id)))
+    return MintAnswer::account_paused;
+  const auto gate = row.key ? gates_.find(*row.key) : gates_.end();
+  if (gate != gates_.end() && gate->second.until > mint.now) return MintAnswer::key_gated;
+  StoredJob* job = job_of(row);
+  if (job == nullptr) return MintAnswer::not_queued;
+  job->nonce = mint.nonce;
+  job->minted_at = mint.now;
+  ++job->trace.attempts;
+  return MintAnswer::minted;
+}
+
+Result<RevokeAnswer> MemoryStore::revoke(ExecutionId execution, const BackOff& back_off) {
+  if (failing_) return *failing_;
+  const StoredExecution* stored = find(execution);
+  if (stored == nullptr || is_finished(stored->row.status)) return RevokeAnswer::ended;
+  if (stored->row.status == Status::running) return RevokeAnswer::running;
+  if (StoredJob* job = job_of(stored->row)) {
+    job->nonce.reset();
+    job->trace.not_before = back_off.not_before;
+    if (!back_off.error.empty())
+      job->trace.last_error = clamped(back_off.error, limits::kMaxDispatchErrorBytes);
+  }
+  return RevokeAnswer::free;
+}
+
+Result<int> MemoryStore::revoke_all() {
+  if (failing_) return *failing_;
+  int revoked = 0;
+  for (auto& [id, stored] : executions_) {
+    StoredJob* job = job_of(stored.row);
+    if (stored.row.status != Status::queued || job == nullptr || !job->nonce) continue;
+    job->nonce.reset();
+    ++revoked;
+  }
+  return revoked;
+}
+
+Result<bool> MemoryStore::abandon(ExecutionId execution, const std::optional<RunId>& run,
+                                  const std::string& message, UtcTime now) {
+  if (failing_) return *failing_;
+  return end_run(find(execution), run, {ErrorCode::ended_from_outside, message}, now);
+}
+
+Result<Done> MemoryStore::heartbeat(const DrainerId& drainer, UtcTime now) {
+  if (failing_) return *failing_;
+  ticks_[drainer] = now;
+  return Done{};
+}
+
+// ---- Ledger
+
+Result<std::variant<Begun, BeginRefused>> MemoryStore::begin(const Begin& begin) {
+  if (failing_) return *failing_;
+  StoredExecution* stored = find_queued(begin.job);
+  StoredJob* job = stored != nullptr ? job_of(stored->row) : nullptr;
+  if (job == nullptr || job->nonce != begin.nonce || !job->minted_at ||
+      *job->minted_at < begin.now - limits::kNonceLifetime)
+    return BeginAnswer{BeginRefused{}};
+  job->nonce.reset();
+  Execution& row = stored->row;
+  row.status = Status::running;
+  row.started_at = begin.now;
+  row.run = begin.run;
+  row.executor = begin.executor;
+  return BeginAnswer{Begun{row.id, row.account, row.key, job->sealed_key,
+                           stored->source.value_or(""), job->payload, row.identifier, row.debug}};
+}
+
+Result<FinishAnswer> MemoryStore::finish(ExecutionId execution, const RunId& run,
+                                         const Outcome& outcome, UtcTime now) {
+  if (failing_) return *failing_;
+  return end_run(find(execution), run, outcome, now) ? FinishAnswer::finished
+                                                     : FinishAnswer::not_this_run;
+}
+
+Result<Done> MemoryStore::append_log(ExecutionId execution, const std::vector<LogLine>& lines) {
+  if (failing_) return *failing_;
+  for (const LogLine& line : lines) {
+    LogLine kept = line;
+    kept.id = {++last_log_};
+    kept.message = replace_invalid_utf8(line.message);
+    logs_[execution].push_back(std::move(kept));
+  }
+  return Done{};
+}
+
+// ---- QueueView
+
+Result<std::optional<Execution>> MemoryStore::execution(ExecutionId id) {
+  if (failing_) return *failing_;
+  const StoredExecution* stored = find(id);
+  return stored == nullptr ? std::nullopt : std::optional{stored->row};
+}
+
+Result<std::optional<ExecutionText>> MemoryStore::text(ExecutionId id) {
+  if (failing_) return *failing_;
+  const StoredExecution* stored = find(id);
+  if (stored == nullptr) return std::optional<ExecutionText>{};
+  const StoredJob* job = job_of(stored->row);
+  return std::optional{ExecutionText{stored->source, job != nullptr ? job->payload : std::nullopt}};
+}
+
+Result<std::optional<DispatchTrace>> MemoryStore::dispatch_trace(ExecutionId id) {
+  if (failing_) return *failing_;
+  const StoredExecution* stored = find(id);
+  const StoredJob* job = stored != nullptr ? job_of(stored->row) : nullptr;
+  return job != nullptr ? std::optional{job->trace} : std::nullopt;
+}
+
+Result<std::vector<Execution>> MemoryStore::executions(const ExecutionFilter& filter) {
+  if (failing_) return *failing_;
+  std::vector<Execution> found;
+  for (auto at = executions_.rbegin(); at != executions_.rend(); ++at) {
+    const Execution& row = at->second.row;
+    if (filter.before && row.id >= *filter.before) continue;
+    if (filter.account && !(at->second.has_account && row.account_id == *filter.account)) continue;
+    if (filter.state && row.state() != *filter.state) continue;
+    found.push_back(row);
+    if (std::ssize(found) == page(filter.limit)) break;
+  }
+  return found;
+}
+
+Result<std::vector<LogLine>> MemoryStore::logs(ExecutionId id, LogId after, int limit) {
+  if (failing_) return *failing_;
+  std::vector<LogLine> found;
+  for (const LogLine& line : logs_[id])
+    if (line.id > after && std::ssize(found) < page(limit)) found.push_back(line);
+  return found;
+}
+
+Result<QueueFigures> MemoryStore::figures() {
+  if (failing_) return *failing_;
+  std::map<std::pair<bool, AccountId>, AccountFigures> accounts;
+  std::map<std::tuple<bool, AccountId, std::optional<ApiKeyHash>>, KeyFigures> lanes;
+  for (const auto& [id, stored] : executions_) {
+    const Execution& row = stored.row;
+    if (is_finished(row.status)) continue;
+    AccountFigures& account = accounts[{stored.has_account, row.account_id}];
+    account.account = row.account;
+    account.account_id = row.account_id;
+    if (row.status == Status::running) {
+      ++account.in_flight;
+      continue;
+    }
+    const UtcTime queued_at = stored.queued_at.value_or(UtcTime{});
+    const auto lane = lanes.try_emplace({stored.has_account, row.account_id, row.key},
+                                        KeyFigures{row.account_id, row.key, 0, queued_at});
+    ++lane.first->second.queued;
+    lane.first->second.oldest_queued_at = std::min(lane.first->second.oldest_queued_at, queued_at);
+    ++account.queued;
+    account.oldest_queued_at = std::min(account.oldest_queued_at.value_or(queued_at), queued_at);
+  }
+  QueueFigures figures;
+  for (auto& [account, counted] : accounts) figures.accounts.push_back(std::move(counted));
+  for (auto& [lane, counted] : lanes) figures.lanes.push_back(std::move(counted));
+  for (const auto& [drainer, tick] : ticks_)
+    figures.last_tick = std::max(figures.last_tick.value_or(tick), tick);
+  return figures;
+}
+
+// ---- GateStore
+
+Result<Gate> MemoryStore::close(const Gate& seen, UtcTime now) {
+  if (failing_) return *failing_;
+  const auto at = gates_.find(seen.key);
+  const Gate standing =
+      extend(at == gates_.end() ? std::nullopt : std::optional{at->second}, seen, now);
+  gates_[seen.key] = standing;
+  return standing;
+}
+
+Result<std::vector<Gate>> MemoryStore::closed(UtcTime now) {
+  if (failing_) return *failing_;
+  std::vector<Gate> gates;
+  for (const auto& [key, gate] : gates_)
+    if (gate.until > now) gates.push_back(gate);
+  std::ranges::stable_sort(gates, {}, &Gate::until);
+  return gates;
+}
+
+Result<std::optional<Gate>> MemoryStore::closed(const ApiKeyHash& key, UtcTime now) {
+  if (failing_) return *failing_;
+  const auto at = gates_.find(key);
+  return at != gates_.end() && at->second.until > now ? std::optional{at->second} : std::nullopt;
+}
+
+// ---- rows
+
+ExecutionId MemoryStore::add(StoredExecution execution) {
+  const ExecutionId id{++last_execution_};
+  execution.row.id = id;
+  execution.row.queued_at =
+      execution.queued_at.value_or(execution.row.started_at.value_or(UtcTime{}));
+  executions_.emplace(id, std::move(execution));
+  return id;
+}
+
+MemoryStore::StoredExecution* MemoryStore::find(ExecutionId id) {
+  const auto at = executions_.find(id);
+  return at == executions_.end() ? nullptr : &at->second;
+}
+
+MemoryStore::StoredJob* MemoryStore::job_of(const Execution& row) {
+  const auto at = row.job ? jobs_.find(*row.job) : jobs_.end();
+  return at == jobs_.end() ? nullptr : &at->second;
+}
+
+MemoryStore::StoredExecution* MemoryStore::find_queued(JobId job) {
+  for (auto& [id, stored] : executions_)
+    if (stored.row.job == job && stored.row.status == Status::queued) return &stored;
+  return nullptr;
+}
+
+bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,
+                          const Outcome& outcome, UtcTime now) {
+  if (at == nullptr || at->row.status != Status::running || at->row.run != run) return false;
+  Execution& row = at->row;
+  row.status = outcome.status();
+  row.error_code = outcome.code ? std::optional{number(*outcome.code)} : std::nullopt;
+  row.error_message = unless_empty(clamped(outcome.message, limits::kMaxErrorMessageBytes));
+  row.finished_at = now;
+  if (StoredJob* job = job_of(row)) {
+    job->sealed_key.reset();
+    job->nonce.reset();
+  }
+  return true;
+}
+
+}  // namespace coderunner

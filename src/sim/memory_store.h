@@ -1,0 +1,112 @@
+// Every face of the store in memory, with the SQL store's semantics: for the unit tests of the
+// services and for the simulator. One thread; `done` is called before the call returns. Must never
+// be more lenient than the SQL store: both pass one contract suite.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "seams/gate_store.h"
+#include "seams/store.h"
+
+namespace coderunner {
+
+class MemoryStore final : public AdmissionStore,
+                          public DispatchStore,
+                          public Ledger,
+                          public QueueView,
+                          public GateStore {
+ public:
+  // ---- as another program would: an old writer, an operator
+  struct Planted {  // the brief's columns, and what the project added
+    std::string account;
+    std::optional<AccountId> account_id;
+    std::optional<ApiKeyHash> key;
+    std::string status = "queued";
+    std::optional<int> error_code;
+    std::optional<UtcTime> queued_at;
+    std::optional<UtcTime> started_at;
+    std::optional<UtcTime> finished_at;
+    std::optional<RunId> run;
+    bool with_job = true;
+  };
+  Admitted plant(const Planted& row);  // job 0 where it has none
+  void pause_account(const AccountId& account);
+  void pause_everybody();
+  std::optional<std::string> sealed_key(JobId job) const;
+  // While set, every call fails with it and nothing happens.
+  void fail_with(std::optional<Error> error) { failing_ = std::move(error); }
+
+  // ---- AdmissionStore
+  void admit(NewExecution execution, AdmitDone done) override;
+  void refuse(NewRefusal refusal, RefuseDone done) override;
+
+  // ---- DispatchStore
+  Result<std::vector<Lane>> lanes(int rows_per_lane) override;
+  Result<std::vector<RunningRow>> running() override;
+  Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
+  Result<MintAnswer> mint(const Mint& mint) override;
+  Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
+  Result<int> revoke_all() override;
+  Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                       const std::string& message, UtcTime now) override;
+  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+
+  // ---- Ledger
+  Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
+  Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
+                              UtcTime now) override;
+  Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+
+  // ---- QueueView
+  Result<std::optional<Execution>> execution(ExecutionId id) override;
+  Result<std::optional<ExecutionText>> text(ExecutionId id) override;
+  Result<std::optional<DispatchTrace>> dispatch_trace(ExecutionId id) override;
+  Result<std::vector<Execution>> executions(const ExecutionFilter& filter) override;
+  Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) override;
+  Result<QueueFigures> figures() override;
+
+  // ---- GateStore
+  Result<Gate> close(const Gate& seen, UtcTime now) override;
+  Result<std::vector<Gate>> closed(UtcTime now) override;
+  Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
+
+ private:
+  struct StoredExecution {
+    Execution row;
+    std::optional<UtcTime> queued_at;  // NULL in rows of old writers
+    bool has_account = true;
+    std::optional<std::string> source;
+  };
+  struct StoredJob {
+    std::optional<std::string> sealed_key;
+    std::optional<std::string> payload;
+    std::optional<NonceHash> nonce;
+    std::optional<UtcTime> minted_at;
+    DispatchTrace trace;
+    AdmissionRef ref;
+  };
+
+  ExecutionId add(StoredExecution execution);
+  StoredExecution* find(ExecutionId id);
+  StoredJob* job_of(const Execution& row);
+  StoredExecution* find_queued(JobId job);
+  bool end_run(StoredExecution* at, const std::optional<RunId>& run, const Outcome& outcome,
+               UtcTime now);
+
+  std::map<ExecutionId, StoredExecution> executions_;
+  std::map<JobId, StoredJob> jobs_;
+  std::map<ExecutionId, std::vector<LogLine>> logs_;
+  std::map<ApiKeyHash, Gate> gates_;
+  std::map<DrainerId, UtcTime> ticks_;
+  std::set<AccountId> paused_;  // the empty one pauses everybody
+  std::optional<Error> failing_;
+  std::int64_t last_execution_ = 0;
+  std::int64_t last_job_ = 0;
+  std::int64_t last_log_ = 0;
+};
+
+}  // namespace coderunner

@@ -1,0 +1,169 @@
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "adapters/sql/sql_store.h"
+#include "adapters/sql/sqlite_session.h"
+#include "tests/contract/backend.h"
+#include "tests/contract/sqlite_files.h"
+
+namespace coderunner::contract {
+namespace {
+
+class MemoryBackend final : public Backend {
+ public:
+  AdmissionStore& admission() override { return store_; }
+  DispatchStore& dispatch() override { return store_; }
+  Ledger& ledger() override { return store_; }
+  QueueView& view() override { return store_; }
+  GateStore& gates() override { return store_; }
+  Admitted plant(const MemoryStore::Planted& row) override { return store_.plant(row); }
+  void pause_account(const AccountId& account) override { store_.pause_account(account); }
+  std::optional<std::string> sealed_key(JobId job) override { return store_.sealed_key(job); }
+
+ private:
+  MemoryStore store_;
+};
+
+class SqliteBackend final : public Backend {
+ public:
+  SqliteBackend() : store_(file_.open()), raw_(file_.session()) {}
+  AdmissionStore& admission() override { return store_->admission(); }
+  DispatchStore& dispatch() override { return store_->dispatch(); }
+  Ledger& ledger() override { return store_->ledger(); }
+  QueueView& view() override { return store_->view(); }
+  GateStore& gates() override { return store_->gates(); }
+
+  // As a program that knows only the columns of its own time.
+  Admitted plant(const MemoryStore::Planted& row) override {
+    std::optional<std::int64_t> job;
+    if (row.with_job)
+      job = *raw_->insert("INSERT INTO codeRunner_jobs (payload) VALUES (:p)", {std::nullopt});
+    const auto id = *raw_->insert(
+        "INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, status, error_code, "
+        "queued_at, started_at, finished_at, apikey_hash) "
+        "VALUES (:j, :n, :h, :s, :c, :q, :b, :f, :k)",
+        {job, row.account, row.account_id, row.status, row.error_code, row.queued_at,
+         row.started_at, row.finished_at, row.key});
+    if (row.run) {
+      EXPECT_TRUE(
+          raw_->execute("UPDATE codeRunner_executions SET run_id = :r "
+                        "WHERE execution_id = :x",
+                        {*row.run, id}));
+    }
+    return {{id}, {job.value_or(0)}};
+  }
+  void pause_account(const AccountId& account) override {
+    EXPECT_TRUE(raw_->execute("INSERT INTO codeRunner_pauses VALUES (:a, :t)", {account, kNoon}));
+  }
+  std::optional<std::string> sealed_key(JobId job) override {
+    const auto rows = raw_->query("SELECT apikey FROM codeRunner_jobs WHERE job_id = :j", {job});
+    return rows->empty() ? std::nullopt : rows->front().maybe_text(0);
+  }
+
+ private:
+  SqliteFile file_;
+  std::unique_ptr<sql::SqlStore> store_;
+  std::unique_ptr<sql::Session> raw_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_memory_backend() { return std::make_unique<MemoryBackend>(); }
+std::unique_ptr<Backend> make_sqlite_backend() { return std::make_unique<SqliteBackend>(); }
+
+SqliteFile::SqliteFile() {
+  static std::atomic<int> made{0};
+  folder_ = std::filesystem::path{testing::TempDir()} /
+            ("coderunner-store-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
+  std::filesystem::remove_all(folder_);
+}
+
+SqliteFile::~SqliteFile() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+sql::StoreOptions SqliteFile::options(bool create) {
+  sql::StoreOptions options;
+  options.url = url();
+  options.create = create;
+  options.pause = [this](Millis length) { clock.advance(length); };
+  return options;
+}
+
+std::unique_ptr<sql::SqlStore> SqliteFile::open(bool create) {
+  auto opened = try_open(options(create));
+  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+  return std::move(opened).value();
+}
+
+Result<std::unique_ptr<sql::SqlStore>> SqliteFile::try_open(const sql::StoreOptions& options) {
+  return sql::open_store(options, clock, entropy, events);
+}
+
+std::unique_ptr<sql::Session> SqliteFile::session() {
+  auto session = sql::make_sqlite_session({path(), true, {}});
+  EXPECT_TRUE(session->ensure_usable());
+  return session;
+}
+
+// ---- the fixture
+
+NewExecution StoreContract::fresh(const std::string& account, const std::string& key,
+                                  Millis after_noon) {
+  NewExecution fresh;
+  fresh.ref = {"ref-" + std::to_string(refs++)};
+  fresh.account = account;
+  fresh.account_id = {account};
+  fresh.key = {key};
+  fresh.sealed_key = "sealed-" + key;
+  fresh.source = "log('hello')";
+  fresh.queued_at = kNoon + after_noon;
+  return fresh;
+}
+
+Admitted StoreContract::admit(const std::string& account, const std::string& key,
+                              Millis after_noon) {
+  return *admit_and_wait(store->admission(), fresh(account, key, after_noon));
+}
+
+MintAnswer StoreContract::mint(const Admitted& of, const std::string& nonce, UtcTime now) {
+  return *store->dispatch().mint({of.execution, of.job, {nonce}, {"drainer"}, now});
+}
+
+std::variant<Begun, BeginRefused> StoreContract::begin(JobId job, const std::string& nonce,
+                                                       const std::string& run, UtcTime now) {
+  return *store->ledger().begin({job, {nonce}, {run}, {"host|boot|1|2|3"}, now});
+}
+
+Admitted StoreContract::run(const std::string& account, const std::string& run_id, UtcTime now) {
+  const Admitted admitted = admit(account, "key-of-" + account);
+  EXPECT_EQ(mint(admitted, "nonce-" + run_id, now), MintAnswer::minted);
+  EXPECT_FALSE(refused(begin(admitted.job, "nonce-" + run_id, run_id, now)));
+  return admitted;
+}
+
+Execution StoreContract::row(ExecutionId id) { return store->view().execution(id)->value(); }
+
+Result<Admitted> admit_and_wait(AdmissionStore& store, NewExecution fresh) {
+  auto answered = std::make_shared<std::promise<Result<Admitted>>>();
+  store.admit(std::move(fresh),
+              [answered](Result<Admitted> answer) { answered->set_value(std::move(answer)); });
+  return answered->get_future().get();
+}
+
+Result<ExecutionId> refuse_and_wait(AdmissionStore& store, NewRefusal refusal) {
+  auto answered = std::make_shared<std::promise<Result<ExecutionId>>>();
+  store.refuse(std::move(refusal),
+               [answered](Result<ExecutionId> answer) { answered->set_value(std::move(answer)); });
+  return answered->get_future().get();
+}
+
+INSTANTIATE_TEST_SUITE_P(On, StoreContract,
+                         testing::Values(BackendChoice{"memory", make_memory_backend},
+                                         BackendChoice{"sqlite", make_sqlite_backend}),
+                         [](const auto& suite) { return std::string{suite.param.name}; });
+
+}  // namespace coderunner::contract
