@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/time.h"
 
@@ -140,5 +141,15 @@ inline constexpr std::size_t kMaxDispatchAnswerBytes = 1024UL * 1024;  // ours i
 
 // A worker may outlive its wall by a third of it before an FPM master looks again (facts 4.1).
 constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall / 3 + margin; }
+
+// The fake API: what a demo left running for days may keep in memory
+inline constexpr std::size_t kMaxFakeKeys = 10'000;
+inline constexpr std::size_t kMaxFakeAccounts = 1'000;
+inline constexpr std::size_t kMaxFakeCards = 10'000;          // per account
+inline constexpr std::size_t kMaxFakeCardParts = 1'000;       // comments, or subtasks, of one card
+inline constexpr std::size_t kMaxFakeEffects = 100'000;       // of the ledger
+inline constexpr int kMaxFakeBodyDepth = 64;                  // no real body nests deeper than 6
+inline constexpr std::int64_t kFakeDefaultPage = 200;         // facts 1.5
+inline constexpr std::int64_t kFakeMaxPage = 1'000;           // facts 1.5
 
 }  // namespace coderunner::limits

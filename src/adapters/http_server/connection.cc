@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -31,21 +30,6 @@ asio::generic::stream_protocol protocol_of(int socket) {
   ensure(getsockname(socket, reinterpret_cast<sockaddr*>(&self), &length) == 0,
          "a connection needs a socket");
   return {self.ss_family, 0};
-}
-
-// "Mon, 24 Aug 2026 12:08:00 GMT"
-std::string http_date(UtcTime at) {
-  constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(at - day)};
-  return fmt::format(
-      "{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[std::chrono::weekday{day}.c_encoding()],
-      static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
-      static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
-      time.seconds().count());
 }
 
 // A header value that came from outside must not start a line of its own.
@@ -244,7 +228,7 @@ void Connection::write(HttpResponse response) {
   response_->result(static_cast<unsigned>(response.status));
   for (auto& [name, value] : response.headers) response_->insert(name, one_line(std::move(value)));
   if (rules_.clock != nullptr)
-    response_->set(http::field::date, http_date(rules_.clock->utc_now()));
+    response_->set(http::field::date, to_http_date(rules_.clock->utc_now()));
   if (!boost::beast::http::token_list{(*response_)[http::field::connection]}.exists("close"))
     response_->keep_alive(keep_alive_);
   else

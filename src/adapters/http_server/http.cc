@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <chrono>
+
 namespace coderunner {
 namespace {
 
@@ -65,6 +68,20 @@ std::string percent_encode(std::string_view text) {
       encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return encoded;
+}
+
+std::string to_http_date(UtcTime at) {
+  constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(at - day)};
+  return fmt::format(
+      "{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[std::chrono::weekday{day}.c_encoding()],
+      static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
+      static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
+      time.seconds().count());
 }
 
 }  // namespace coderunner

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
+
 namespace coderunner {
 
 struct HttpRequest {
@@ -43,5 +45,7 @@ using HttpHandler = std::function<void(HttpRequest, HttpRespond)>;
 // application/x-www-form-urlencoded or a query string, decoded; nullopt on a malformed escape.
 std::optional<std::vector<std::pair<std::string, std::string>>> parse_form(std::string_view text);
 std::string percent_encode(std::string_view text);
+// "Mon, 24 Aug 2026 12:08:00 GMT", cut to the second.
+std::string to_http_date(UtcTime at);
 
 }  // namespace coderunner
