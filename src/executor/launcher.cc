@@ -2,8 +2,8 @@
 
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +27,13 @@ Result<Descriptor> settings_file(const std::string& text) {
       ::pwrite(memfd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
     return fail(Failure::unavailable, std::string{"settings memfd: "} + std::strerror(errno));
   return memfd;
+}
+
+// By number: the header of glibc 2.36 declares them without C linkage.
+int pidfd_of(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+void send_kill(const Descriptor& pidfd) {
+  ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
 }
 
 std::string describe(const siginfo_t& exit) {
@@ -64,7 +71,7 @@ Result<Done> Launcher::start() {
   const auto pid = spawn_role(Role::master, passed);
   if (!pid) return pid.error();
   // Ours to reap and nobody else's: the pid can not be another process's yet.
-  master_ = Descriptor{::pidfd_open(*pid, 0)};
+  master_ = Descriptor{pidfd_of(*pid)};
   if (!master_.is_open()) {
     ::kill(*pid, SIGKILL);
     ::waitpid(*pid, nullptr, 0);
@@ -120,7 +127,7 @@ void Launcher::stop(Millis at_most) {
   }
   if (reap(WNOHANG)) return;
   // Its workers lose the master and, told to stop or not, finish their rows by themselves.
-  ::pidfd_send_signal(master_.get(), SIGKILL, nullptr, 0);
+  send_kill(master_);
   reap(0);
 }
 

@@ -1,0 +1,49 @@
+// A ledger and a gate store in a folder, shared by the processes of one test pool: files appear by
+// link() and rename(), so each verb is as atomic as its SQL. A file named "away" makes every call
+// fail.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "seams/gate_store.h"
+#include "seams/store.h"
+
+namespace coderunner::executor_test {
+
+class FileLedger final : public Ledger {
+ public:
+  explicit FileLedger(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // ---- the test's side. A job and its execution have one number.
+  void admit(int number, const std::string& source) const;
+  std::string outcome(int number) const;  // "success", "303 wall: ...", empty while unfinished
+  std::string log(int number) const;      // one line each: "level message"
+  std::string run_of(int number) const;   // empty until begun
+  int begins(int number) const;
+  void set_away(bool away) const;
+
+  // ---- the executor's
+  Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
+  Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
+                              UtcTime now) override;
+  Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+
+ private:
+  std::filesystem::path file(std::int64_t number, const char* what) const;
+  bool is_away() const;
+  std::filesystem::path folder_;
+};
+
+class NoGates final : public GateStore {
+ public:
+  Result<Gate> close(const Gate& seen, UtcTime) override { return seen; }
+  Result<std::vector<Gate>> closed(UtcTime) override { return std::vector<Gate>{}; }
+  Result<std::optional<Gate>> closed(const ApiKeyHash&, UtcTime) override {
+    return std::optional<Gate>{};
+  }
+};
+
+std::string read_text(const std::filesystem::path& path);
+
+}  // namespace coderunner::executor_test

@@ -1,0 +1,291 @@
+// The pool at work: what a dispatch gets, and who outlives whom (rulings 10, 26, 27).
+#include <csignal>
+#include <set>
+
+#include "tests/integration/executor/pool_fixture.h"
+
+namespace coderunner::executor_test {
+namespace {
+
+// Half a second of work, more or less, and then an end of its own.
+constexpr const char* kBusy = "local n = 0 while n < 2e7 do n = n + 1 end log('counted')";
+
+// Runs until it is stopped from outside.
+constexpr const char* kEndless = "log('begun') while true do end";
+
+TEST_F(PoolTest, ARunEndsAndItsRowSaysSo) {
+  ledger_->admit(1, "log('card', event.card, execution.id)");
+  start_pool();
+  const Reply reply = run(1);
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, R"({"error_code":null,"execution_id":1,"status":"success"})");
+  EXPECT_EQ(ledger_->outcome(1), "success");
+  EXPECT_EQ(ledger_->log(1), "info card\t7\t1\n");
+}
+
+TEST_F(PoolTest, ASpentNonceBeginsNothing) {
+  ledger_->admit(1, "log('once')");
+  start_pool();
+  EXPECT_EQ(run(1).status, 200);
+  const Reply again = run(1);
+  EXPECT_EQ(again.status, 403);
+  EXPECT_NE(again.body.find("\"code\":113"), std::string::npos) << again.body;
+  EXPECT_EQ(ledger_->begins(1), 1);
+  EXPECT_EQ(ledger_->log(1), "info once\n");
+  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+}
+
+TEST_F(PoolTest, TwoRunsShareTheTimeOnTwoWorkers) {
+  ledger_->admit(1, kEndless);
+  ledger_->admit(2, "log('quick')");
+  start_pool();
+  const auto first = post(1);
+  ASSERT_TRUE(has_begun(1));
+  EXPECT_EQ(run(2).status, 200);
+  EXPECT_EQ(processes("cr-worker").size(), 2U);
+  EXPECT_EQ(ledger_->outcome(1), "");
+}
+
+TEST_F(PoolTest, TheConnectionBeyondTheLastChildIsToldSo) {
+  setup_.max_children = 2;
+  for (int job = 1; job <= 3; ++job) ledger_->admit(job, kEndless);
+  start_pool();
+  const auto first = post(1), second = post(2);
+  ASSERT_TRUE(has_begun(1) && has_begun(2));
+  const Reply third = run(3);
+  EXPECT_EQ(third.status, 503);
+  EXPECT_NE(third.body.find("\"code\":503"), std::string::npos) << third.body;
+  EXPECT_EQ(ledger_->begins(3), 0);
+  EXPECT_EQ(launcher_->figures(), (executor::PoolFigures{2, 2, 1}));
+}
+
+TEST_F(PoolTest, TheWallEndsARunThatWillNot) {
+  setup_.wall = Millis{400};
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto began = clock_.mono_now();
+  const Reply reply = run(1);
+  const auto took = std::chrono::round<Millis>(clock_.mono_now() - began);
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "303 wall: still running after 400ms; it had sent no change");
+  EXPECT_GE(took, Millis{400});
+  EXPECT_LT(took, Millis{1'500});
+  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+}
+
+TEST_F(PoolTest, AScriptThatHidesInCIsEndedByItsCpuLimit) {
+  setup_.loop_budget = Millis{100};  // and 2 s of CPU beyond, rounded up
+  ledger_->admit(1,
+                 "local s = string.rep('a', 40) string.find(s, string.rep('a?', 40) .. "
+                 "string.rep('a', 40))");
+  start_pool();
+  EXPECT_EQ(run(1).status, 200);
+  EXPECT_EQ(ledger_->outcome(1),
+            "302 the script's process used more CPU time than its loop budget allows");
+}
+
+TEST_F(PoolTest, AKilledScriptIsFatalForItsRun) {
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ::kill(only("cr-script"), SIGSEGV);
+  EXPECT_EQ(read_reply(client)->status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "302 the script's process was killed by signal 11");
+}
+
+TEST_F(PoolTest, AKilledWorkerTakesItsScriptWithItAndAnotherFinishesTheRow) {
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  const int script = only("cr-script");
+  ::kill(only("cr-worker"), SIGKILL);
+  EXPECT_EQ(read_reply(client)->status, 0);
+  ASSERT_TRUE(has_ended(1));
+  EXPECT_EQ(ledger_->outcome(1),
+            "303 its worker was killed by signal 9; its log lines say what it had sent");
+  EXPECT_TRUE(eventually([&] { return ::kill(script, 0) != 0; }));
+}
+
+TEST_F(PoolTest, AStuckWorkerIsKilledByTheMasterAfterTheWall) {
+  setup_.wall = Millis{200};
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ::kill(only("cr-worker"), SIGSTOP);
+  ASSERT_TRUE(has_ended(1, limits::kMasterKillAfterWall + Millis{5'000}));
+  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 wall: its worker outstayed the wall"))
+      << ledger_->outcome(1);
+  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+}
+
+TEST_F(PoolTest, ADeadMasterLeavesTheRunToItsEndAndThenNobodyStays) {
+  ledger_->admit(1, kBusy);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ::kill(only("cr-master"), SIGKILL);
+  const auto reply = read_reply(client);
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+  EXPECT_TRUE(eventually([&] { return processes().size() == 1; })) << "the zombie is all there is";
+}
+
+TEST_F(PoolTest, ADeadMasterIsStartedAgainAndServes) {
+  ledger_->admit(1, "log('after')");
+  start_pool();
+  const int first = only("cr-master");
+  ::kill(first, SIGKILL);
+  ASSERT_TRUE(eventually([&] {
+    launcher_->tend();
+    const auto masters = processes("cr-master");
+    return masters.size() == 1 && masters.front().pid != first;
+  }));
+  EXPECT_EQ(run(1).status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+}
+
+TEST_F(PoolTest, ADeadParentEndsAcceptingButNoRun) {
+  ledger_->admit(1, kBusy);
+  start_pool_under_another_process();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ::kill(serve_pid_, SIGKILL);
+  const auto reply = read_reply(client);
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(PoolTest, SignalsToTheWholeGroupEndNoRun) {
+  ledger_->admit(1, kBusy);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  for (const char* name : {"cr-master", "cr-worker", "cr-zygote"}) {
+    ::kill(only(name), SIGTERM);
+    ::kill(only(name), SIGINT);
+  }
+  EXPECT_EQ(read_reply(client)->status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+}
+
+TEST_F(PoolTest, AStopCutsRunsAndTheirRowsSayIt) {
+  ledger_->admit(1, kEndless);
+  ledger_->admit(2, kEndless);
+  start_pool();
+  const auto first = post(1), second = post(2);
+  ASSERT_TRUE(has_begun(1) && has_begun(2));
+  launcher_->stop(Millis{5'000});
+  const std::string said = "303 stopped: the executor was stopped; it had sent no change";
+  EXPECT_EQ(ledger_->outcome(1), said);
+  EXPECT_EQ(ledger_->outcome(2), said);
+  EXPECT_EQ(launcher_->exit_descriptor(), -1);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(PoolTest, AKilledZygoteEndsItsScriptsAndTheNextRunWorks) {
+  ledger_->admit(1, kEndless);
+  ledger_->admit(2, "log('next')");
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ::kill(only("cr-zygote"), SIGKILL);
+  EXPECT_EQ(read_reply(client)->status, 200);
+  EXPECT_EQ(ledger_->outcome(1),
+            "303 lost: the script's process died with its parent; it had sent no change");
+  EXPECT_EQ(run(2).status, 200);
+  EXPECT_EQ(ledger_->outcome(2), "success");
+}
+
+TEST_F(PoolTest, AnOutcomeIsKeptWhileTheStoreIsAway) {
+  ledger_->admit(1, kBusy);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ledger_->set_away(true);
+  EXPECT_TRUE(eventually([&] { return events().find("finish_waits") != std::string::npos; }));
+  EXPECT_EQ(ledger_->outcome(1), "");
+  EXPECT_TRUE(processes("cr-script").empty());
+  ledger_->set_away(false);
+  EXPECT_EQ(read_reply(client)->status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+  EXPECT_EQ(ledger_->log(1), "info counted\n");
+}
+
+TEST_F(PoolTest, WhileTheStoreIsAwayNothingBegins) {
+  ledger_->admit(1, "log('never')");
+  ledger_->set_away(true);
+  start_pool();
+  EXPECT_EQ(run(1).status, 503);
+  ledger_->set_away(false);
+  EXPECT_EQ(run(1).status, 200);
+  EXPECT_EQ(ledger_->begins(1), 1);
+}
+
+TEST_F(PoolTest, TwoHundredRunsLeaveNoProcessAndNoDescriptorBehind) {
+  for (int job = 1; job <= 200; ++job) ledger_->admit(job, "log('done')");
+  start_pool();
+  ASSERT_EQ(run(1).status, 200);
+  const auto descriptors_of = [&](const char* name) {
+    std::vector<long> counts;
+    for (const ProcessEntry& process : processes(name))
+      counts.push_back(std::distance(
+          std::filesystem::directory_iterator{"/proc/" + std::to_string(process.pid) + "/fd"},
+          std::filesystem::directory_iterator{}));
+    return counts;
+  };
+  ASSERT_TRUE(eventually([&] { return processes().size() == 3; }));
+  const long master = descriptors_of("cr-master").front();
+  const long worker = descriptors_of("cr-worker").front();
+  const long zygote = descriptors_of("cr-zygote").front();
+  for (int job = 2; job <= 200; ++job) ASSERT_EQ(run(job).status, 200);
+
+  // A dispatch that comes before the last worker is back in its wait may start a second one.
+  EXPECT_TRUE(eventually([&] { return processes().size() <= 4; }));
+  const auto workers = static_cast<long>(processes("cr-worker").size());
+  EXPECT_EQ(processes().size(), static_cast<std::size_t>(2 + workers)) << "no script, no zombie";
+  EXPECT_TRUE(eventually([&] {
+    return descriptors_of("cr-master") == std::vector<long>{master + workers - 1} &&
+           descriptors_of("cr-zygote") == std::vector<long>{zygote} &&
+           descriptors_of("cr-worker") ==
+               std::vector<long>(static_cast<std::size_t>(workers), worker);
+  }));
+  for (int job = 1; job <= 200; ++job) EXPECT_EQ(ledger_->outcome(job), "success");
+}
+
+TEST_F(PoolTest, AScriptsProcessIsConfined) {
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  const std::filesystem::path proc = "/proc/" + std::to_string(only("cr-script"));
+  EXPECT_TRUE(eventually([&] { return ledger_->log(1) == "info begun\n"; }));
+  std::set<std::string> descriptors;
+  for (const auto& entry : std::filesystem::directory_iterator{proc / "fd"})
+    descriptors.insert(entry.path().filename());
+#ifdef __SANITIZE_ADDRESS__
+  descriptors.erase("2");
+#endif
+  EXPECT_EQ(descriptors, std::set<std::string>{"3"});
+  EXPECT_EQ(read_text(proc / "environ"), "");
+  const std::string status = read_text(proc / "status");
+  EXPECT_NE(status.find("NoNewPrivs:\t1"), std::string::npos);
+  if (::geteuid() == 0) {
+    EXPECT_NE(status.find("Uid:\t65534\t65534\t65534\t65534"), std::string::npos) << status;
+    EXPECT_NE(status.find("CapEff:\t0000000000000000"), std::string::npos) << status;
+  }
+  const std::string limits_text = read_text(proc / "limits");
+  EXPECT_NE(limits_text.find("Max processes             0                    0"), std::string::npos)
+      << limits_text;
+  EXPECT_NE(limits_text.find("Max cpu time              12                   13"),
+            std::string::npos)
+      << limits_text;
+}
+
+}  // namespace
+}  // namespace coderunner::executor_test
