@@ -20,8 +20,7 @@ TEST_P(StoreContract, AnUnknownExecutionIsAbsentEverywhere) {
 
 TEST_P(StoreContract, ExecutionsAreListedNewestFirstInKeysetPages) {
   std::vector<ExecutionId> newest_first;
-  for (int i = 0; i < 5; ++i)
-    newest_first.push_back(admit("acme", "k1").execution);
+  for (int i = 0; i < 5; ++i) newest_first.push_back(admit("acme", "k1").execution);
   std::ranges::reverse(newest_first);
   const auto listed = [&](std::optional<ExecutionId> before) {
     ExecutionFilter filter;
