@@ -110,7 +110,7 @@ int run_executor_role(executor::Role role) {
   switch (role) {
     case executor::Role::master: ignore_broken_pipes(); return run_master_role();
     case executor::Role::worker: ignore_broken_pipes(); return run_worker_role();
-    case executor::Role::zygote: return executor::run_zygote();
+    case executor::Role::zygote: return executor::run_zygote(SystemClock{});
   }
   return 1;
 }
