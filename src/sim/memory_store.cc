@@ -213,6 +213,7 @@ Result<std::variant<Begun, BeginRefused>> MemoryStore::begin(const Begin& begin)
   row.started_at = begin.now;
   row.run = begin.run;
   row.executor = begin.executor;
+  if (begin.before_commit) begin.before_commit(row.id);
   return BeginAnswer{Begun{row.id, row.account, row.key, job->sealed_key,
                            stored->source.value_or(""), job->payload, row.identifier, row.debug}};
 }

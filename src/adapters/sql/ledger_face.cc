@@ -28,6 +28,7 @@ Result<Keep> spend(Session& session, const Begin& begin, BeginAnswer& answer) {
   if (!rows) return rows.error();
   if (rows->empty()) return Keep::no;
   answer = read_begun(rows->front());
+  if (begin.before_commit) begin.before_commit(execution);
   return Keep::yes;
 }
 
