@@ -23,9 +23,8 @@ std::string report_text(const sql::MigrationReport& report) {
   std::string text;
   for (const std::string& step : report.steps)
     text += fmt::format("{} {}\n", report.dry_run ? "due:" : "applied:", step);
-  text += fmt::format(
-      report.dry_run ? "would go from schema {} to {}\n" : "went from schema {} to {}\n",
-      report.from, report.to);
+  text += fmt::format("{} from schema {} to {}\n", report.dry_run ? "would go" : "went",
+                      report.from, report.to);
   return text;
 }
 

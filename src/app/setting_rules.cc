@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -73,23 +72,33 @@ bool has_dot_segment(std::string_view path) {
   return false;
 }
 
+std::optional<std::string> authority_problem(std::string_view authority) {
+  const bool bracketed = authority.starts_with('[');
+  const std::size_t host_end = bracketed ? authority.find(']') : authority.find(':');
+  const std::string host{authority.substr(0, host_end).substr(bracketed ? 1 : 0)};
+  in6_addr six{};
+  if (bracketed &&
+      (host_end == std::string_view::npos || inet_pton(AF_INET6, host.c_str(), &six) != 1))
+    return "has a malformed address in brackets";
+  if (host.empty()) return "names no host";
+  if (!bracketed && host.find_first_of("[]%") != std::string::npos) return "has a malformed host";
+  if (host_end == std::string_view::npos) return std::nullopt;
+  const std::string_view port = authority.substr(bracketed ? host_end + 1 : host_end);
+  if (!port.empty() && (port.front() != ':' || !parse_port(port.substr(1))))
+    return "has a malformed port";
+  return std::nullopt;
+}
+
 // A plain http(s) address: no user, query, fragment, or anything a URL parser might read otherwise.
 std::optional<std::string> url_problem(std::string_view url) {
   const bool secure = url.starts_with("https://");
   if (!secure && !url.starts_with("http://")) return "must begin with http:// or https://";
   const std::string_view rest = url.substr(secure ? 8 : 7);
-  const std::string_view authority = rest.substr(0, rest.find('/'));
   if (rest.find('@') != std::string_view::npos) return "must not name a user";
   for (const char c : rest)
     if (!is_url_character(c))
       return fmt::format("must not hold the byte 0x{:02x}", static_cast<unsigned char>(c));
-  if (authority.empty() || authority.front() == ':') return "names no host";
-  const std::string_view after_host =
-      authority.front() == '['
-          ? authority.substr(std::min(authority.find(']'), authority.size() - 1) + 1)
-          : authority.substr(std::min(authority.find(':'), authority.size()));
-  if (!after_host.empty() && (after_host.front() != ':' || !parse_port(after_host.substr(1))))
-    return "has a malformed port";
+  if (const auto problem = authority_problem(rest.substr(0, rest.find('/')))) return problem;
   if (has_dot_segment(rest)) return "must not hold . or .. as a part of its path";
   return std::nullopt;
 }

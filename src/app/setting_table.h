@@ -42,7 +42,7 @@ struct ListSetting {
 };
 struct WordSetting {  // one of a few words
   std::vector<std::string_view> words;
-  std::size_t (*get)(const Settings&);  // index into words
+  std::size_t (*get)(Settings&);  // index into words
   void (*set)(Settings&, std::size_t);
 };
 

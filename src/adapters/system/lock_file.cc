@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace coderunner {
@@ -30,6 +32,9 @@ void sign(int fd) {
 }  // namespace
 
 Result<LockFile> LockFile::acquire(const LockOptions& options) {
+  std::error_code ignored;  // open() says it better
+  if (const auto folder = std::filesystem::path{options.path}.parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
   LockFile lock{open(options.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640)};
   if (lock.fd_ < 0)
     return fail(Failure::unavailable, fmt::format("cannot open the lock file {}: {}", options.path,

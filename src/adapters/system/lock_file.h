@@ -21,7 +21,8 @@ struct LockOptions {
 class LockFile {
  public:
   // conflict: another process holds it (the message names its pid where it can be read);
-  // unavailable: the file cannot be opened. Held by this very open: a fork without exec would share
+  // unavailable: the file cannot be opened. The
+  // folder is made where it is missing. Held by this very open: a fork without exec would share
   // it, an exec loses it.
   static Result<LockFile> acquire(const LockOptions& options);
   LockFile(LockFile&& other) noexcept;
