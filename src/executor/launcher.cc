@@ -132,9 +132,10 @@ void Launcher::stop(Millis at_most) {
 }
 
 PoolFigures Launcher::figures() const {
-  PoolFigures figures{0, options_.max_children, reached_before_};
+  PoolFigures figures{0, 0, options_.max_children, reached_before_};
   if (scoreboard_) {
     figures.children = scoreboard_->children();
+    figures.running = scoreboard_->running();
     figures.max_children_reached += scoreboard_->max_children_reached();
   }
   return figures;

@@ -24,6 +24,7 @@ struct LauncherOptions {
 
 struct PoolFigures {  // for `executor` in GET /queue/data
   int children = 0;
+  int running = 0;  // children with a run that has not ended
   int max_children = 0;
   std::uint64_t max_children_reached = 0;  // since this launcher was made, over masters
   friend bool operator==(const PoolFigures&, const PoolFigures&) = default;

@@ -104,6 +104,13 @@ int Scoreboard::children() const {
   return count;
 }
 
+int Scoreboard::running() const {
+  int count = 0;
+  for (int at = 0; at < slots(); ++at)
+    if (const SlotView slot = read(at); slot.pid != 0 && slot.run) ++count;
+  return count;
+}
+
 void Scoreboard::assign(int at, int pid) { board_->slot(at).pid.store(pid); }
 
 void Scoreboard::clear(int at) {

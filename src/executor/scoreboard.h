@@ -45,6 +45,7 @@ class Scoreboard {
   int slots() const;
   SlotView read(int slot) const;
   int children() const;  // slots with a worker
+  int running() const;   // those of them with a run that has not ended
 
   // The master's.
   void assign(int slot, int pid);
