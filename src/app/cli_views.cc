@@ -85,6 +85,27 @@ std::string because(const Json& execution) {
   return message.empty() ? "code " + code : fmt::format("{} (code {})", message, code);
 }
 
+// As the script wrote it, tabs included: they are what `log` puts between its arguments.
+std::string message_of(const Json& line) {
+  const Json message = member(line, "message");
+  if (!message.is_string()) return {};
+  std::string text;
+  std::string_view rest = message.get_ref<const std::string&>();
+  for (std::size_t tab = rest.find('\t'); tab != std::string_view::npos; tab = rest.find('\t')) {
+    text += escape_controls(rest.substr(0, tab)) + '\t';
+    rest.remove_prefix(tab + 1);
+  }
+  return text + escape_controls(rest);
+}
+
+// What the line's own words do not say of an answered call.
+std::string call_note(const Json& call) {
+  if (!number_at(call, "status")) return {};
+  const auto remaining = number_at(call, "remaining");
+  return fmt::format(" ({}, attempt {}{})", age_at(call, "ms"), count_at(call, "attempt"),
+                     remaining ? fmt::format(", {} left this minute", *remaining) : "");
+}
+
 std::string drainer_lines(const Json& queue) {
   const Json drainer = member(queue, "drainer");
   const Json executor = member(queue, "executor");
@@ -191,15 +212,8 @@ std::optional<LogPage> log_page(std::string_view body) {
   if (!next || !lines.is_array()) return std::nullopt;
   LogPage page{{}, static_cast<int>(lines.size()), *next};
   for (const Json& line : lines) {
-    page.text += fmt::format("{} {:<5} {}", text_at(line, "at"), text_at(line, "level"),
-                             text_at(line, "message"));
-    if (const Json call = member(line, "call"); call.is_object()) {
-      const std::string status = text_at(call, "status");
-      page.text += fmt::format("  [{} {} -> {}, {}, attempt {}]", text_at(call, "method"),
-                               text_at(call, "path"), status.empty() ? "sent" : status,
-                               age_at(call, "ms"), count_at(call, "attempt"));
-    }
-    page.text += '\n';
+    page.text += fmt::format("{} {:<5} {}{}\n", text_at(line, "at"), text_at(line, "level"),
+                             message_of(line), call_note(member(line, "call")));
   }
   return page;
 }

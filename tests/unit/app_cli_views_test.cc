@@ -118,20 +118,21 @@ TEST(ShowJson, IsTheServersWithATimeline) {
 
 TEST(LogPageTest, ShowsLinesAndCallsAndWhatToAskNext) {
   const auto page = log_page(
-      R"({"logs":[{"at":"2026-08-24T12:08:01.000Z","level":"info","message":"a\nb"},
-                  {"at":"2026-08-24T12:08:02.000Z","level":"warn","message":"limited",
+      R"({"logs":[{"at":"2026-08-24T12:08:01.000Z","level":"info","message":"a\nb\t7"},
+                  {"at":"2026-08-24T12:08:02.000Z","level":"warn","message":"GET /cards/4: 429",
                    "call":{"method":"GET","path":"/cards/4","status":429,"ms":31,"attempt":2,
                            "remaining":0}},
-                  {"at":"2026-08-24T12:08:03.000Z","level":"info","message":"sending",
+                  {"at":"2026-08-24T12:08:03.000Z","level":"info","message":"sending POST /cards",
                    "call":{"method":"POST","path":"/cards","status":null,"ms":0,"attempt":1,
                            "remaining":null}}],"next":31})");
   ASSERT_TRUE(page);
   EXPECT_EQ(page->lines, 3);
   EXPECT_EQ(page->next, 31);
   EXPECT_EQ(page->text,
-            "2026-08-24T12:08:01.000Z info  a\\nb\n"
-            "2026-08-24T12:08:02.000Z warn  limited  [GET /cards/4 -> 429, 31ms, attempt 2]\n"
-            "2026-08-24T12:08:03.000Z info  sending  [POST /cards -> sent, 0ms, attempt 1]\n");
+            "2026-08-24T12:08:01.000Z info  a\\nb\t7\n"
+            "2026-08-24T12:08:02.000Z warn  GET /cards/4: 429 (31ms, attempt 2, 0 left this "
+            "minute)\n"
+            "2026-08-24T12:08:03.000Z info  sending POST /cards\n");
   EXPECT_FALSE(log_page("{}"));
   EXPECT_FALSE(log_page("not json"));
 }
