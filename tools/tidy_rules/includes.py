@@ -38,7 +38,7 @@ THIRD_PARTY = [
 # The C library and the kernel, where no C++ header carries what is needed.
 SYSTEM = re.compile(
     r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|"
-    r"(unistd|fcntl|poll|signal|spawn|sched|spawn|pthread|netdb|grp|pwd|dirent|termios|syslog|dlfcn|sysexits)"
+    r"(unistd|fcntl|poll|signal|spawn|sched|pthread|netdb|grp|pwd|dirent|termios|syslog|dlfcn|sysexits)"
     r"\.h")
 STANDARD = re.compile(r"[a-z0-9_]+")
 
