@@ -17,7 +17,9 @@ endif()
 
 find_program(CODERUNNER_CCACHE ccache)
 if(CODERUNNER_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CODERUNNER_CCACHE})
+  # Compiled once for every build tree and every clone: paths are hashed relative to the source.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+    CCACHE_NOHASHDIR=true ${CODERUNNER_CCACHE})
 endif()
 find_program(CODERUNNER_MOLD mold)
 if(CODERUNNER_MOLD)
