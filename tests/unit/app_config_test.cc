@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/config.h"
@@ -165,6 +166,29 @@ TEST(Config, PrintedComesBackTheSame) {
 TEST(Config, DropsTheSlashAtTheEndOfTheBaseAddress) {
   const auto settings = parse_settings("[api]\nbase_url = \"http://h/{account}/api/v2//\"\n", "f");
   EXPECT_EQ(settings->api.base_url, "http://h/{account}/api/v2");
+}
+
+// Some value of the row's kind that is not the default.
+std::string another_value(const SettingRow& row) {
+  const std::string now = print_value(row, Settings{});
+  if (const auto* kind = std::get_if<IntSetting>(&row.kind)) return std::to_string(kind->max);
+  if (const auto* kind = std::get_if<DurationSetting>(&row.kind)) return format_duration(kind->max);
+  if (const auto* kind = std::get_if<SizeSetting>(&row.kind)) return std::to_string(kind->max);
+  if (std::holds_alternative<BoolSetting>(row.kind)) return now == "true" ? "false" : "true";
+  if (const auto* kind = std::get_if<WordSetting>(&row.kind))
+    return now == fmt::format("\"{}\"", kind->words[0]) ? std::string{kind->words[1]}
+                                                        : std::string{kind->words[0]};
+  return "another";
+}
+
+TEST(SettingTable, GivesEveryKeyAPlaceOfItsOwn) {
+  for (const SettingRow& row : setting_table()) {
+    Settings settings;
+    ASSERT_TRUE(set_from_text(row, another_value(row), settings)) << row.key;
+    for (const SettingRow& other : setting_table())
+      EXPECT_EQ(print_value(other, settings) != print_value(other, Settings{}), &other == &row)
+          << row.key << " and " << other.key;
+  }
 }
 
 TEST(SettingTable, KeepsEveryNumberWithinItsRange) {
