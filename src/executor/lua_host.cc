@@ -27,10 +27,11 @@ void check_budget(lua_State* state, lua_Debug*) {
 }
 
 int log(lua_State* state) {
+  constexpr std::size_t kEnough = limits::kMaxLogLineBytes + 16;  // so that the cut is seen below
   std::string line;
-  for (int at = 1; at <= lua_gettop(state) && line.size() < limits::kMaxLogLineBytes; ++at) {
+  for (int at = 1; at <= lua_gettop(state) && line.size() < kEnough; ++at) {
     if (at > 1) line += '\t';
-    line += text_of(state, at, limits::kMaxLogLineBytes);
+    line += text_of(state, at, kEnough);
   }
   RunningScript& script = running_script(state);
   script.budget.without([&] {

@@ -113,13 +113,14 @@ std::optional<Reply> PoolTest::read_reply(const executor::Descriptor& socket, Mi
   }
   if (!text.starts_with("HTTP/1.1 ")) return Reply{};
   const std::size_t head = text.find("\r\n\r\n");
-  return Reply{std::atoi(text.c_str() + 9), text.substr(std::min(head + 4, text.size()))};
+  return Reply{to_number(std::string_view{text}.substr(9)),
+               text.substr(std::min(head + 4, text.size()))};
 }
 
 std::vector<ProcessEntry> PoolTest::processes(const std::string& name) const {
   std::map<int, ProcessEntry> all;
   for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
-    const int pid = std::atoi(entry.path().filename().c_str());
+    const int pid = to_number(entry.path().filename().string());
     if (pid <= 0) continue;
     const std::string stat = read_text(entry.path() / "stat");
     const std::size_t open = stat.find('('), close = stat.rfind(')');

@@ -56,7 +56,7 @@ TEST_F(PoolTest, TheConnectionBeyondTheLastChildIsToldSo) {
   EXPECT_EQ(third.status, 503);
   EXPECT_NE(third.body.find("\"code\":503"), std::string::npos) << third.body;
   EXPECT_EQ(ledger_->begins(3), 0);
-  EXPECT_EQ(launcher_->figures(), (executor::PoolFigures{2, 2, 1}));
+  EXPECT_EQ(launcher_->figures(), (executor::PoolFigures{2, 2, 2, 1}));
 }
 
 TEST_F(PoolTest, TheWallEndsARunThatWillNot) {

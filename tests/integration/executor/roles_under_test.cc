@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -48,7 +49,9 @@ std::string read_request_body(int socket) {
     if (head != std::string::npos) {
       const std::size_t at = text.find("Content-Length: ");
       const std::size_t length =
-          at == std::string::npos ? 0 : std::strtoul(text.c_str() + at + 16, nullptr, 10);
+          at == std::string::npos
+              ? 0
+              : static_cast<std::size_t>(to_number(std::string_view{text}.substr(at + 16)));
       if (text.size() >= head + 4 + length) return text.substr(head + 4, length);
     }
     const ssize_t got = ::recv(socket, bytes, sizeof bytes, 0);
@@ -102,6 +105,12 @@ int run_serve(int listener, const std::string& settings) {
 
 }  // namespace
 
+int to_number(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 std::string to_text(const PoolSetup& setup) {
   std::ostringstream text;
   text << setup.folder.string() << "\n"
@@ -127,7 +136,7 @@ PoolSetup setup_from_text(const std::string& text) {
 
 std::optional<int> run_role(int argc, char** argv) {
   const std::string argument = argc > 1 ? argv[1] : "";
-  if (argument == kServeArgument && argc > 3) return run_serve(std::atoi(argv[2]), argv[3]);
+  if (argument == kServeArgument && argc > 3) return run_serve(to_number(argv[2]), argv[3]);
   const auto role = executor::role_from_argument(argument);
   if (!role) return std::nullopt;
   const SystemClock clock;

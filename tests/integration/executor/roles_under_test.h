@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 #include "executor/settings.h"
@@ -19,6 +20,7 @@ struct PoolSetup {
   std::string api = "http://127.0.0.1:9/api/v2";  // discard: refused at once
 };
 
+int to_number(std::string_view text);  // 0 where it starts with no digit
 std::string to_text(const PoolSetup& setup);
 PoolSetup setup_from_text(const std::string& text);
 
