@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -21,27 +21,28 @@ namespace coderunner::sql {
 class Value {
  public:
   Value(std::nullopt_t) {}
-  Value(std::int64_t number) : content_(number) {}
-  Value(int number) : content_(std::int64_t{number}) {}
-  Value(std::string text) : content_(std::move(text)) {}
-  Value(std::string_view text) : content_(std::string{text}) {}
-  Value(const char* text) : content_(std::string{text}) {}
-  Value(UtcTime at) : content_(to_sql(at)) {}
+  Value(std::int64_t number) : kind_(Kind::number), number_(number) {}
+  Value(int number) : Value(std::int64_t{number}) {}
+  Value(std::string text) : kind_(Kind::text), text_(std::move(text)) {}
+  Value(std::string_view text) : Value(std::string{text}) {}
+  Value(const char* text) : Value(std::string{text}) {}
+  Value(UtcTime at) : Value(to_sql(at)) {}
   template <class Tag>
-  Value(const NumberId<Tag>& id) : content_(id.value) {}
+  Value(const NumberId<Tag>& id) : Value(id.value) {}
   template <class Tag>
-  Value(const TextId<Tag>& id) : content_(id.value) {}
+  Value(const TextId<Tag>& id) : Value(id.value) {}
   template <class T>
-  Value(const std::optional<T>& value) {
-    if (value) *this = Value(*value);
-  }
+  Value(const std::optional<T>& value) : Value(value ? Value(*value) : Value(std::nullopt)) {}
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(content_); }
-  const std::int64_t* number() const { return std::get_if<std::int64_t>(&content_); }
-  const std::string* text() const { return std::get_if<std::string>(&content_); }
+  bool is_null() const { return kind_ == Kind::null; }
+  const std::int64_t* number() const { return kind_ == Kind::number ? &number_ : nullptr; }
+  const std::string* text() const { return kind_ == Kind::text ? &text_ : nullptr; }
 
  private:
-  std::variant<std::monostate, std::int64_t, std::string> content_;
+  enum class Kind { null, number, text };
+  Kind kind_ = Kind::null;
+  std::int64_t number_ = 0;
+  std::string text_;
 };
 using Values = std::vector<Value>;
 
