@@ -78,6 +78,7 @@ std::string SodiumSecrets::seal(std::string_view api_key) {
 }
 
 Result<std::string> SodiumSecrets::open(std::string_view sealed) const {
+  if (sealed.empty()) return not_ours();  // libsodium takes no null pointer
   std::vector<std::uint8_t> bytes(sealed.size());
   std::size_t length = 0;
   if (sodium_base642bin(bytes.data(), bytes.size(), sealed.data(), sealed.size(), nullptr, &length,
