@@ -48,6 +48,10 @@ void CommitQueue::submit(Unit unit) {
   arrived_.notify_one();
 }
 
+bool CommitQueue::on_writers_thread() const {
+  return std::this_thread::get_id() == thread_.get_id();
+}
+
 void CommitQueue::serve() {
   std::unique_lock lock{mutex_};
   for (;;) {
@@ -195,7 +199,7 @@ bool CommitQueue::run_guarded(Unit& unit, std::optional<Error>& failure) {
 
 // Other processes look every few milliseconds; a queue that begins again at once is always first.
 void CommitQueue::leave_gap() {
-  if (!waiters_) return;
+  if (!waiters_ || writer_ == Writer::caller) return;
   for (Millis left = limits::kStoreWaitMax; left > Millis{0} && waiters_->others();
        left -= limits::kStoreWaitMin)
     wait_.pause_briefly();

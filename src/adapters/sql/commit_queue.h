@@ -56,6 +56,7 @@ class CommitQueue {
   template <class T>
   Result<T> run(std::function<Result<Keep>(Session&, T&)> run,
                 std::function<Result<bool>(Session&, T&)> landed = {}) {
+    ensure(!on_writers_thread(), "a unit of the commit queue must not wait for another one");
     T value{};
     auto answered = std::make_shared<std::promise<std::optional<Error>>>();
     Unit unit;
@@ -75,6 +76,7 @@ class CommitQueue {
     bool store_away = false;  // not even a transaction could be opened
   };
 
+  bool on_writers_thread() const;
   void serve();
   void commit_all(std::span<Unit> units);
   // Each answers why the store could not be written at all; its units that were not answered yet

@@ -114,7 +114,7 @@ RunEnd abandoned(ExecutionId execution, const std::optional<RunId>& run, const s
 
 Result<std::vector<Lane>> DispatchFace::lanes(int rows_per_lane) {
   return readers_.read<std::vector<Lane>>(
-      [&](Session& session) { return read_lanes(session, rows_per_lane); });
+      [&](Session& session) { return read_lanes(session, std::max(rows_per_lane, 0)); });
 }
 
 Result<std::vector<RunningRow>> DispatchFace::running() {
