@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <future>
 #include <mutex>
@@ -168,6 +170,32 @@ TEST(HttpServer, ConnectionsBeyondTheLimitAreToldSo) {
   EXPECT_TRUE(third.read_until("}}").starts_with("HTTP/1.1 503 "));
   ASSERT_TRUE(first.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
   first.read_until("GET /? <>");
+}
+
+TEST(HttpServer, OutOfDescriptorsItWaitsWithoutSpinningAndServesTheBacklogLater) {
+  const auto server = start(echo_handler);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next_free = dup(0);
+  close(next_free);
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(next_free) + 1;  // room for the client's own end alone
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  RawClient client{server->address()};
+  const bool connected = client.connected() && client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  const auto busy = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_utime.tv_sec * 1000 + used.ru_utime.tv_usec / 1000 +
+           used.ru_stime.tv_sec * 1000 + used.ru_stime.tv_usec / 1000;
+  };
+  const long busy_before = busy();
+  std::this_thread::sleep_for(400ms);
+  const long busy_ms = busy() - busy_before;
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_TRUE(connected);
+  EXPECT_LT(busy_ms, 30);  // a spin takes whatever the machine has left: over 100 here
+  client.read_until("GET /? <>");
 }
 
 }  // namespace

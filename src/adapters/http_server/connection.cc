@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
@@ -188,12 +187,10 @@ void Connection::hand_over() {
 }
 
 HttpRespond Connection::make_respond() {
-  auto answered = std::make_shared<std::atomic<bool>>(false);
   // Weak: an answer that comes after stop() finds nobody and is dropped. The io_context is held
   // while posting, so that an answer racing with the server's destruction has somewhere to go.
-  return [weak = weak_from_this(), io = std::weak_ptr{io_}, number = request_number_,
-          answered](HttpResponse response) {
-    if (answered->exchange(true)) return;
+  return [weak = weak_from_this(), io = std::weak_ptr{io_},
+          number = request_number_](HttpResponse response) {
     const auto alive = io.lock();
     if (!alive) return;
     asio::post(*alive, [weak, number, given = std::move(response)]() mutable {
