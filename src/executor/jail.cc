@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/ensure.h"
 #include "domain/limits.h"
 
 namespace coderunner::executor {
@@ -54,7 +55,8 @@ bool drop_identity() {
 }  // namespace
 
 Result<Done> enter_jail(const Jail& jail) {
-  if (!keep_one_descriptor(jail.socket)) return failed("closing descriptors");
+  // Without it there is not even a socket to say so on.
+  ensure(keep_one_descriptor(jail.socket), "a script process can not close descriptors");
   if (!limit_resources(jail.limits)) return failed("resource limits");
   if (!drop_identity()) return failed("changing to an unprivileged user");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no new privileges");

@@ -67,7 +67,7 @@ PoolWorker* Pool::idle_or_new() {
 }
 
 int Pool::free_slot() const {
-  for (int slot = 0; slot < parts_.settings.max_children; ++slot)
+  for (int slot = 0; slot < parts_.board.slots(); ++slot)
     if (parts_.board.read(slot).pid == 0) return slot;
   return -1;
 }

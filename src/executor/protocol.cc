@@ -12,13 +12,12 @@ namespace {
 using Json = nlohmann::json;
 using Fields = std::map<std::string, std::variant<std::string, std::int64_t>, std::less<>>;
 
-constexpr std::array<std::pair<ScriptVerdict, std::string_view>, 6> kVerdicts{{
+constexpr std::array<std::pair<ScriptVerdict, std::string_view>, 5> kVerdicts{{
     {ScriptVerdict::success, "success"},
     {ScriptVerdict::syntax_error, "syntax_error"},
     {ScriptVerdict::error, "error"},
     {ScriptVerdict::loop_budget, "loop_budget"},
     {ScriptVerdict::memory, "memory"},
-    {ScriptVerdict::not_confined, "not_confined"},
 }};
 
 // Accepts one flat object of texts and whole numbers. A script that nests a million brackets gets

@@ -13,6 +13,9 @@
 
 namespace coderunner::executor {
 
+// script -> worker, the first frame: this text, or why there will be no script.
+inline constexpr std::string_view kScriptReady = "ready";
+
 // worker -> script, once
 struct ScriptStart {
   ExecutionId execution;
@@ -33,7 +36,7 @@ struct ScriptCall {
   std::optional<std::string> body;  // a JSON text
   friend bool operator==(const ScriptCall&, const ScriptCall&) = default;
 };
-enum class ScriptVerdict { success, syntax_error, error, loop_budget, memory, not_confined };
+enum class ScriptVerdict { success, syntax_error, error, loop_budget, memory };
 struct ScriptEnd {
   ScriptVerdict verdict = ScriptVerdict::success;
   std::string message;

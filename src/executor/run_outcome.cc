@@ -30,8 +30,6 @@ Outcome outcome_of(const ScriptEnd& end) {
     case ScriptVerdict::error:
     case ScriptVerdict::loop_budget: return ended(ErrorCode::script_error, end.message);
     case ScriptVerdict::memory: return ended(ErrorCode::fatal, end.message);
-    case ScriptVerdict::not_confined:
-      return ended(ErrorCode::fatal, "the script's process can not be confined: " + end.message);
   }
   return ended(ErrorCode::fatal, end.message);
 }

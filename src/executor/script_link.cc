@@ -9,8 +9,29 @@
 #include <utility>
 
 #include "executor/poll_until.h"
+#include "executor/protocol.h"
 
 namespace coderunner::executor {
+
+namespace {
+
+// That the process is there is not enough: nothing may begin for one that could not confine itself.
+Result<Done> await_ready(int socket, MonoTime until, const Clock& clock) {
+  FrameReader reader;
+  for (;;) {
+    pollfd readable{socket, POLLIN, 0};
+    if (!poll_until({&readable, 1}, until, clock)) break;
+    if (reader.pull(socket) == FrameReader::Pulled::end) break;
+    const auto first = reader.next();
+    if (!first) break;
+    if (!*first) continue;
+    if (**first == kScriptReady) return Done{};
+    return fail(Failure::unavailable, "the script's process can not be confined: " + **first);
+  }
+  return fail(Failure::unavailable, "the script's process did not get ready");
+}
+
+}  // namespace
 
 Result<ScriptLink> ScriptLink::ask_once(const MasterLink& master, const ScriptLimits& limits,
                                         const Clock& clock) {
@@ -24,8 +45,9 @@ Result<ScriptLink> ScriptLink::ask_once(const MasterLink& master, const ScriptLi
   frames->second.close();  // the zygote's copies alone keep the other ends open
   control->second.close();
 
+  const MonoTime until = clock.mono_now() + limits::kScriptStart;
   pollfd started{control->first.get(), POLLIN, 0};
-  poll_until({&started, 1}, clock.mono_now() + limits::kScriptStart, clock);
+  poll_until({&started, 1}, until, clock);
   const Received received = receive_message(control->first.get());
   if (std::holds_alternative<NothingThere>(received))
     return fail(Failure::unavailable, "no script process came in time");
@@ -33,6 +55,8 @@ Result<ScriptLink> ScriptLink::ask_once(const MasterLink& master, const ScriptLi
   if (message == nullptr) return fail(Failure::conflict, "the zygote has died");
   if (message->verb != kStarted)
     return fail(Failure::unavailable, "no script process: " + message->text);
+  const auto ready = await_ready(frames->first.get(), until, clock);
+  if (!ready) return ready.error();
   return ScriptLink{std::move(frames->first), std::move(control->first)};
 }
 

@@ -46,11 +46,10 @@ void run_script_process(const Jail& jail, const Clock& clock) {
   ::prctl(PR_SET_NAME, "cr-script");
   const auto confined = enter_jail(jail);
   if (!confined) {
-    write_frame(
-        jail.socket,
-        to_json(FromScript{ScriptEnd{ScriptVerdict::not_confined, confined.error().message}}));
+    write_frame(kJailSocket, confined.error().message);
     leave();
   }
+  if (!write_frame(kJailSocket, kScriptReady)) leave();
   const auto frame = read_frame(kJailSocket);
   if (!frame) leave();  // begin was refused: nothing to run
   const auto start = parse_script_start(*frame);

@@ -155,7 +155,6 @@ TEST(AnOutcome, HasTheCodeOfItsKindOfEnd) {
   EXPECT_EQ(code(outcome_of(ScriptEnd{ScriptVerdict::error, "x"})), 301);
   EXPECT_EQ(code(outcome_of(ScriptEnd{ScriptVerdict::loop_budget, "x"})), 301);
   EXPECT_EQ(code(outcome_of(ScriptEnd{ScriptVerdict::memory, "x"})), 302);
-  EXPECT_EQ(code(outcome_of(ScriptEnd{ScriptVerdict::not_confined, "x"})), 302);
   EXPECT_EQ(code(outcome_of_death(SIGXCPU)), 302);
   EXPECT_EQ(code(outcome_of_death(3 << 8)), 302);
   EXPECT_EQ(code(protocol_violation("x")), 302);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -67,13 +69,30 @@ void PoolTest::start_pool() {
   ASSERT_TRUE(launcher_->start());
 }
 
-void PoolTest::start_pool_under_another_process() {
+namespace {
+
+bool become_lone_root() {
+  const std::string uid = std::to_string(::getuid()), gid = std::to_string(::getgid());
+  if (::unshare(CLONE_NEWUSER) != 0) return false;
+  const auto put = [](const char* file, const std::string& text) {
+    std::ofstream stream{file};
+    stream << text << std::flush;
+    return stream.good();
+  };
+  return put("/proc/self/setgroups", "deny") && put("/proc/self/uid_map", "0 " + uid + " 1") &&
+         put("/proc/self/gid_map", "0 " + gid + " 1");
+}
+
+}  // namespace
+
+void PoolTest::start_pool_under_another_process(Parent parent) {
   listen();
   std::string program = "/proc/self/exe", role = kServeArgument, settings = to_text(setup_);
   std::string listener = std::to_string(listener_.get());
   char* const argv[] = {program.data(), role.data(), listener.data(), settings.data(), nullptr};
   serve_pid_ = ::fork();
   if (serve_pid_ == 0) {
+    if (parent == Parent::lone_root && !become_lone_root()) ::_exit(126);
     ::fcntl(listener_.get(), F_SETFD, 0);
     ::execv(program.c_str(), argv);
     ::_exit(127);

@@ -42,7 +42,8 @@ class PoolTest : public ::testing::Test {
 
   // Listens on a loopback port and starts a pool on it, as `serve` does.
   void start_pool();
-  void start_pool_under_another_process();  // serve_pid() is its parent then
+  enum class Parent { ordinary, lone_root };  // the latter: a root who may become nobody else
+  void start_pool_under_another_process(Parent parent = Parent::ordinary);  // serve_pid_
 
   // A dispatch that is under way: the answer is read from its socket.
   executor::Descriptor post(int job, const std::string& nonce = {}) const;
