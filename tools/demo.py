@@ -131,7 +131,8 @@ def status_line(queue, done, total, started):
     gated = ", ".join(f"{gate['key'][:6]} until {gate['until'][11:19]}" for gate in queue["gated_keys"]) or "none"
     holders = " ".join(f"{a['account']}:{a['queued']}+{a['in_flight']}" for a in queue["accounts"])
     return (f"{time.monotonic() - started:5.1f} s  {queue['drainer']['state']:<9} done {done:>3}/{total}  "
-            f"queued {queue['depth']:>3}  in flight {queue['in_flight']}/{queue['concurrency']}  gated: {gated}  {holders}")
+            f"queued {queue['depth']:>3}  in flight {queue['in_flight']}/{queue['concurrency']}  "
+            f"gated: {gated}  {holders}")
 
 
 class Screen:

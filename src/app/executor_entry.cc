@@ -15,6 +15,7 @@
 #include "app/composition.h"
 #include "app/config.h"
 #include "executor/master.h"
+#include "executor/run.h"
 #include "executor/worker.h"
 #include "executor/zygote.h"
 
@@ -22,6 +23,7 @@ namespace coderunner::app {
 namespace {
 
 constexpr std::size_t kMaxRunRequest = 4096;  // two short form fields
+constexpr int kNotFound = 404;
 
 Result<Settings> own_settings(executor::Role role) {
   auto text = executor::inherited_settings(role);
@@ -46,8 +48,7 @@ HttpResponse json_answer(executor::RunAnswer answer) {
 HttpResponse handle_run(const HttpRequest& request, const executor::RunHandler& handler) {
   if (request.path != "/codeRunner/runAsync" || request.method != "POST")
     return json_answer(
-        {404,
-         R"({"error":{"code":404,"message":"POST /codeRunner/runAsync is all there is","details":{}}})"});
+        executor::refusal(kNotFound, kNotFound, "POST /codeRunner/runAsync is all there is"));
   const auto fields = parse_form(request.body);
   executor::RunRequest run;
   for (const auto& [name, value] :
@@ -81,9 +82,9 @@ int run_worker_role() {
   if (!secrets) return failed(events, "secrets", secrets.error());
   const auto identity = own_identity();
   if (!identity) return failed(events, "process identity", identity.error());
-  auto store = sql::open_store(
-      {.url = settings->store.url, .pause = pause, .writer = sql::Writer::caller}, clock, entropy,
-      events);
+  auto store =
+      sql::open_store({.url = settings->store.url, .pause = pause, .writer = sql::Writer::caller},
+                      clock, entropy, events);
   if (!store) return failed(events, "store", store.error());
 
   const OneRequestLimits request_limits{.max_body = kMaxRunRequest,

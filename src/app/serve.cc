@@ -81,6 +81,8 @@ class Daemon {
   }
 
   Result<Done> take_lock();
+  Result<Done> take_secrets();
+  bool store_is_new();
   Result<Done> start_executor();
   Result<Done> start_http();
   Result<Done> open_store();
@@ -117,14 +119,7 @@ int Daemon::run() {
   if (auto done = take_lock(); !done)
     return done.error().kind == Failure::conflict ? (fail("lock", done.error()), kExitLocked)
                                                   : fail("lock", done.error());
-  auto secrets = load_secrets({.salt_file = settings_.secrets.salt_file,
-                               .key_file = settings_.secrets.key_file,
-                               .create = true},
-                              entropy_);
-  if (!secrets) return fail("secrets", secrets.error());
-  for (const std::string& warning : secrets->warnings)
-    events_.record({Level::warn, "secret_file", {}, {{"warning", warning}}});
-  secrets_ = std::move(secrets->secrets);
+  if (auto done = take_secrets(); !done) return fail("secrets", done.error());
   const auto identity = own_identity();
   if (!identity) return fail("process identity", identity.error());
   probe_ = std::make_unique<SystemProcessProbe>(*identity);
@@ -157,6 +152,33 @@ Result<Done> Daemon::take_lock() {
   if (!lock) return lock.error();
   lock_.emplace(*std::move(lock));
   return Done{};
+}
+
+// Made on a first start only: new secrets beside old rows would make every stored hash and every
+// sealed key useless.
+Result<Done> Daemon::take_secrets() {
+  SecretFiles files{.salt_file = settings_.secrets.salt_file,
+                    .key_file = settings_.secrets.key_file};
+  auto loaded = load_secrets(files, entropy_);
+  if (!loaded && store_is_new()) {
+    files.create = true;
+    loaded = load_secrets(files, entropy_);
+  }
+  if (!loaded) return loaded.error();
+  for (const std::string& warning : loaded->warnings)
+    events_.record({Level::warn, "secret_file", {}, {{"warning", warning}}});
+  for (const std::string& path : loaded->made)
+    events_.record({Level::info, "secret_made", {}, {{"path", path}}});
+  secrets_ = std::move(loaded->secrets);
+  return Done{};
+}
+
+bool Daemon::store_is_new() {
+  auto store =
+      sql::open_store({.url = settings_.store.url, .pause = pause}, clock_, entropy_, events_);
+  if (!store) return store.error().kind == Failure::unavailable;  // nothing there yet
+  const auto rows = (*store)->view().executions({.limit = 1});
+  return rows && rows->empty();
 }
 
 Result<Done> Daemon::start_executor() {

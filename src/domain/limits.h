@@ -40,7 +40,7 @@ inline constexpr Millis kVirtualTimeWindow = 15min;  // rulings 4
 inline constexpr Millis kStalledAfter = 5s;          // contract section 6
 inline constexpr Millis kHeartbeatInterval = 2s;     // well under kStalledAfter
 inline constexpr Millis kReplanDelay = 100ms;        // after a refused mint: soon, but no busy loop
-inline constexpr Millis kDispatchSlack = 5s;  // the transport gives up after the drainer stopped believing
+inline constexpr Millis kDispatchSlack = 5s;         // the transport gives up after the drainer
 inline constexpr Millis kDispatchBackOffMin = 250ms;
 inline constexpr Millis kDispatchBackOffMax = 30s;  // issue: back-off with jitter up to 30 s
 
@@ -145,11 +145,11 @@ constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall
 // The fake API: what a demo left running for days may keep in memory
 inline constexpr std::size_t kMaxFakeKeys = 10'000;
 inline constexpr std::size_t kMaxFakeAccounts = 1'000;
-inline constexpr std::size_t kMaxFakeCards = 10'000;          // per account
-inline constexpr std::size_t kMaxFakeCardParts = 1'000;       // comments, or subtasks, of one card
-inline constexpr std::size_t kMaxFakeEffects = 100'000;       // of the ledger
-inline constexpr int kMaxFakeBodyDepth = 64;                  // no real body nests deeper than 6
-inline constexpr std::int64_t kFakeDefaultPage = 200;         // facts 1.5
-inline constexpr std::int64_t kFakeMaxPage = 1'000;           // facts 1.5
+inline constexpr std::size_t kMaxFakeCards = 10'000;     // per account
+inline constexpr std::size_t kMaxFakeCardParts = 1'000;  // comments, or subtasks, of one card
+inline constexpr std::size_t kMaxFakeEffects = 100'000;  // of the ledger
+inline constexpr int kMaxFakeBodyDepth = 64;             // no real body nests deeper than 6
+inline constexpr std::int64_t kFakeDefaultPage = 200;    // facts 1.5
+inline constexpr std::int64_t kFakeMaxPage = 1'000;      // facts 1.5
 
 }  // namespace coderunner::limits

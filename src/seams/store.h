@@ -19,7 +19,7 @@
 namespace coderunner {
 
 // ---- Admission
-// -------------------------------------------------------------------------------------------------
+//
 
 struct NewExecution {
   AdmissionRef ref;
@@ -63,7 +63,7 @@ class AdmissionStore {
 };
 
 // ---- Dispatch
-// --------------------------------------------------------------------------------------------------
+//
 
 struct RunningRow {
   ExecutionId execution;
@@ -112,7 +112,7 @@ class DispatchStore {
 };
 
 // ---- Ledger: the executor's face
-// ---------------------------------------------------------------------------------
+//
 
 struct Begin {
   JobId job;
@@ -153,7 +153,7 @@ class Ledger {
 };
 
 // ---- Views
-// -------------------------------------------------------------------------------------------------------
+//
 
 struct ExecutionFilter {
   std::optional<AccountId> account;

@@ -73,11 +73,12 @@ class BadSubmissionTest(DaemonCase):
         self.assert_refused(self.send("account=a&apikey=k&source=x&payload=%7B", form), 400, "payload")
 
     def test_the_payload_is_kept_verbatim(self):
-        body = '{"account":"acme","payload": {"b":1.00, "a" : 12345678901234567890123,"u":"\\u00e9"} ,"apikey":"k","source":"return"}'
+        payload = '{"b":1.00, "a" : 12345678901234567890123,"u":"\\u00e9"}'
+        body = '{"account":"acme","payload": %s ,"apikey":"k","source":"return"}' % payload
         answer = self.send(body)
         self.assertEqual(answer.status, 202, answer.text)
         kept = self.daemon.client.get(f"/executions/{answer.json['execution_id']}?source=1").json
-        self.assertEqual(kept["payload"], '{"b":1.00, "a" : 12345678901234567890123,"u":"\\u00e9"}')
+        self.assertEqual(kept["payload"], payload)
         self.assertEqual(kept["source"], "return")
 
     def test_unknown_fields_are_ignored(self):
@@ -130,3 +131,13 @@ class BadConfigurationTest(DaemonCase):
         self.assertEqual(daemon.wait_ended(15), 2)
         self.assertIn("coderunner.db", daemon.log_tail())
         self.assertEqual(path.read_bytes(), before)
+
+    def test_a_lost_key_file_is_never_replaced_beside_old_rows(self):
+        daemon = self.start_daemon()
+        daemon.wait_finished(daemon.submit("acme", "return"))
+        daemon.stop()
+        (daemon.folder / "var" / "key").unlink()
+        daemon.launch()
+        self.assertEqual(daemon.wait_ended(15), 2)
+        self.assertIn("var/key", daemon.log_tail())
+        self.assertFalse((daemon.folder / "var" / "key").exists())
