@@ -33,6 +33,7 @@ struct BackendChoice {
   const char* name;
   std::unique_ptr<Backend> (*make)();
 };
+inline void PrintTo(const BackendChoice& choice, std::ostream* out) { *out << choice.name; }
 
 class StoreContract : public testing::TestWithParam<BackendChoice> {
  protected:

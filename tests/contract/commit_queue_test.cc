@@ -25,7 +25,8 @@ class CommitQueueTest : public testing::Test {
     start(std::move(faulty), sql::Writer::own_thread);
   }
 
-  void start(std::unique_ptr<sql::Session> with, sql::Writer writer) {
+  void start(std::unique_ptr<sql::Session> with, sql::Writer writer,
+             std::unique_ptr<sql::Waiters> waiters = nullptr) {
     const sql::BusyWait wait{file_.clock,
                              file_.entropy,
                              [this](Millis length) {
@@ -33,7 +34,8 @@ class CommitQueueTest : public testing::Test {
                                file_.clock.advance(length);
                              },
                              {}};
-    queue.emplace(sql::CommitQueue::Parts{std::move(with), wait, nullptr, writer}, file_.events);
+    queue.emplace(sql::CommitQueue::Parts{std::move(with), wait, std::move(waiters), writer},
+                  file_.events);
   }
 
   // Inserts `name` and counts its runs; its mark is the row itself.
@@ -244,6 +246,31 @@ TEST_F(CommitQueueTest, ALockThatStaysIsUnavailableAfterItsBudget) {
   for (const Millis pause : pauses) waited += pause;
   EXPECT_GE(waited, limits::kStoreWaitBudget);
   EXPECT_LE(waited, limits::kStoreWaitBudget + limits::kStoreWaitMax);
+}
+
+TEST_F(CommitQueueTest, AfterABatchItLeavesAGapWhileAnotherProcessWaits) {
+  sql::Waiters another{file_.path()};
+  for (const bool waiting : {true, false, true}) {
+    queue.reset();
+    start(file_.session(), sql::Writer::own_thread, std::make_unique<sql::Waiters>(file_.path()));
+    waiting ? another.arrive() : another.leave();
+    pauses.clear();
+    EXPECT_TRUE(queue->run<int>([](sql::Session&, int&) -> Result<Keep> { return Keep::yes; }));
+    queue.reset();
+    EXPECT_EQ(pauses.empty(), !waiting);
+    EXPECT_LE(pauses.size(), 5U) << "a gap, not a wait";
+  }
+}
+
+TEST_F(CommitQueueTest, AWaiterThatIsKilledWaitsNoMore) {
+  const sql::Waiters mine{file_.path()};
+  {
+    sql::Waiters another{file_.path()};
+    EXPECT_FALSE(mine.others());
+    another.arrive();
+    EXPECT_TRUE(mine.others());
+  }
+  EXPECT_FALSE(mine.others()) << "closing its file is all that a death does";
 }
 
 TEST_F(CommitQueueTest, ADiskThatIsFullInMidBatchCostsOnlyTheUnitThatDoesNotFit) {
