@@ -35,7 +35,7 @@ TEST_F(OneRequest, IsAnsweredAndTheConnectionClosed) {
   EXPECT_TRUE(answer_one_request(ends[1], {}, echo));
   const std::string answer = read_to_end();
   EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
-  EXPECT_TRUE(answer.endswith("POST /run? <hi>")) << answer;
+  EXPECT_TRUE(answer.ends_with("POST /run? <hi>")) << answer;
 }
 
 TEST_F(OneRequest, ThatNeverComesIsGivenUp) {
@@ -69,7 +69,7 @@ TEST_F(OneRequest, MayTakeLongerToAnswerThanToArrive) {
     std::this_thread::sleep_for(150ms);
     return echo(request);
   }));
-  EXPECT_TRUE(read_to_end().endswith("GET /? <>"));
+  EXPECT_TRUE(read_to_end().ends_with("GET /? <>"));
 }
 
 TEST_F(OneRequest, WhoseClientLeftIsReported) {
