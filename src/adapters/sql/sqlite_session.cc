@@ -241,7 +241,7 @@ class SqliteSession final : public Session {
   }
 
   // The library keeps the class's type information to itself, which the check of a cast would need.
-  [[gnu::no_sanitize("vptr")]] sqlite_api::sqlite3* raw() const {
+  __attribute__((no_sanitize("vptr"))) sqlite_api::sqlite3* raw() const {
     return static_cast<soci::sqlite3_session_backend*>(session_->get_backend())->conn_;
   }
 
