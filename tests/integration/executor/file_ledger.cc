@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -49,6 +50,14 @@ int FileLedger::begins(int number) const {
   return static_cast<int>(read_text(file(number, "begins")).size());
 }
 
+void FileLedger::kill_whoever_begins(int number, Death death) const {
+  write_text(file(number, death == Death::before_commit ? "die-before" : "die-after"), "");
+}
+
+void FileLedger::die_if_told(std::int64_t number, const char* when) const {
+  if (std::filesystem::remove(file(number, when))) ::raise(SIGKILL);
+}
+
 Result<std::variant<Begun, BeginRefused>> FileLedger::begin(const Begin& begin) {
   if (is_away()) return fail(Failure::unavailable, "away");
   const std::int64_t number = begin.job.value;
@@ -56,11 +65,13 @@ Result<std::variant<Begun, BeginRefused>> FileLedger::begin(const Begin& begin) 
     return std::variant<Begun, BeginRefused>{BeginRefused{}};
   write_text(file(number, begin.run.value.c_str()), begin.run.value);
   if (begin.before_commit) begin.before_commit(ExecutionId{number});
+  die_if_told(number, "die-before");
   std::error_code error;
   std::filesystem::rename(file(number, "nonce"), file(number, "spent"), error);
   if (error) return std::variant<Begun, BeginRefused>{BeginRefused{}};
   std::filesystem::rename(file(number, begin.run.value.c_str()), file(number, "run"));
   append_text(file(number, "begins"), "1");
+  die_if_told(number, "die-after");
 
   Begun begun;
   begun.execution = ExecutionId{number};

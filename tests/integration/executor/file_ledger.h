@@ -22,6 +22,9 @@ class FileLedger final : public Ledger {
   std::string run_of(int number) const;   // empty until begun
   int begins(int number) const;
   void set_away(bool away) const;
+  // The process that begins it dies by SIGKILL, on this side of the commit.
+  enum class Death { before_commit, after_commit };
+  void kill_whoever_begins(int number, Death death) const;
 
   // ---- the executor's
   Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
@@ -32,6 +35,7 @@ class FileLedger final : public Ledger {
  private:
   std::filesystem::path file(std::int64_t number, const char* what) const;
   bool is_away() const;
+  void die_if_told(std::int64_t number, const char* when) const;
   std::filesystem::path folder_;
 };
 

@@ -100,13 +100,18 @@ void PoolTest::start_pool_under_another_process(Parent parent) {
   ASSERT_GT(serve_pid_, 0);
 }
 
-executor::Descriptor PoolTest::post(int job, const std::string& nonce) const {
+executor::Descriptor PoolTest::connect() const {
   executor::Descriptor client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port_));
   EXPECT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return client;
+}
+
+executor::Descriptor PoolTest::post(int job, const std::string& nonce) const {
+  executor::Descriptor client = connect();
   const std::string form = "jobId=" + std::to_string(job) +
                            "&asyncNonce=" + (nonce.empty() ? "n" + std::to_string(job) : nonce);
   const std::string request =

@@ -45,6 +45,7 @@ class PoolTest : public ::testing::Test {
   enum class Parent { ordinary, lone_root };  // the latter: a root who may become nobody else
   void start_pool_under_another_process(Parent parent = Parent::ordinary);  // serve_pid_
 
+  executor::Descriptor connect() const;
   // A dispatch that is under way: the answer is read from its socket.
   executor::Descriptor post(int job, const std::string& nonce = {}) const;
   static std::optional<Reply> read_reply(const executor::Descriptor& socket,
@@ -59,6 +60,10 @@ class PoolTest : public ::testing::Test {
   }
   bool has_ended(int job, Millis limit = Millis{10'000}) const {
     return eventually([&] { return !ledger_->outcome(job).empty(); }, limit);
+  }
+  // Soon: well before anything but a signal would have ended it.
+  bool no_script_is_left() const {
+    return eventually([&] { return processes("cr-script").empty(); }, Millis{3'000});
   }
   bool all_gone(Millis limit = Millis{10'000}) const {
     return eventually([&] { return processes().empty(); }, limit);

@@ -1,7 +1,11 @@
 // The pool at work: what a dispatch gets, and who outlives whom (rulings 10, 26, 27).
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <csignal>
 #include <set>
 
+#include "adapters/system/pause.h"
 #include "tests/integration/executor/pool_fixture.h"
 
 namespace coderunner::executor_test {
@@ -32,7 +36,7 @@ TEST_F(PoolTest, ASpentNonceBeginsNothing) {
   EXPECT_NE(again.body.find("\"code\":113"), std::string::npos) << again.body;
   EXPECT_EQ(ledger_->begins(1), 1);
   EXPECT_EQ(ledger_->log(1), "info once\n");
-  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+  EXPECT_TRUE(no_script_is_left());
 }
 
 TEST_F(PoolTest, TwoRunsShareTheTimeOnTwoWorkers) {
@@ -59,6 +63,24 @@ TEST_F(PoolTest, TheConnectionBeyondTheLastChildIsToldSo) {
   EXPECT_EQ(launcher_->figures(), (executor::PoolFigures{2, 2, 2, 1}));
 }
 
+TEST_F(PoolTest, ARefusedClientMaySendItsRequestToTheEndAndReadTheAnswer) {
+  setup_.max_children = 1;
+  ledger_->admit(1, kEndless);
+  start_pool();
+  const auto first = post(1);
+  ASSERT_TRUE(has_begun(1));
+  const auto slow = connect();
+  pollfd answered{slow.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&answered, 1, 5'000), 1) << "the answer comes before the request";
+  for (const std::string part :
+       {"POST /codeRunner/runAsync HTTP/1.1\r\n", "Content-Length: 1\r\n", "\r\n", "x"}) {
+    EXPECT_EQ(::send(slow.get(), part.data(), part.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(part.size()));
+    pause(Millis{10});
+  }
+  EXPECT_EQ(read_reply(slow).value_or(Reply{}).status, 503);
+}
+
 TEST_F(PoolTest, TheWallEndsARunThatWillNot) {
   setup_.wall = Millis{400};
   ledger_->admit(1, kEndless);
@@ -70,7 +92,7 @@ TEST_F(PoolTest, TheWallEndsARunThatWillNot) {
   EXPECT_EQ(ledger_->outcome(1), "303 wall: still running after 400ms; it had sent no change");
   EXPECT_GE(took, Millis{400});
   EXPECT_LT(took, Millis{1'500});
-  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+  EXPECT_TRUE(no_script_is_left());
 }
 
 TEST_F(PoolTest, AScriptThatHidesInCIsEndedByItsCpuLimit) {
@@ -105,7 +127,28 @@ TEST_F(PoolTest, AKilledWorkerTakesItsScriptWithItAndAnotherFinishesTheRow) {
   ASSERT_TRUE(has_ended(1));
   EXPECT_EQ(ledger_->outcome(1),
             "303 its worker was killed by signal 9; its log lines say what it had sent");
-  EXPECT_TRUE(eventually([&] { return ::kill(script, 0) != 0; }));
+  EXPECT_TRUE(eventually([&] { return ::kill(script, 0) != 0; }, Millis{3'000}));
+}
+
+TEST_F(PoolTest, AWorkerThatDiesBeforeItsBeginCommitsLeavesTheRowQueued) {
+  ledger_->admit(1, "log('second try')");
+  ledger_->kill_whoever_begins(1, FileLedger::Death::before_commit);
+  start_pool();
+  EXPECT_EQ(run(1).status, 0);
+  EXPECT_EQ(run(1).status, 200);
+  EXPECT_EQ(ledger_->outcome(1), "success");
+  EXPECT_EQ(ledger_->begins(1), 1);
+}
+
+TEST_F(PoolTest, AWorkerThatDiesRightAfterItsBeginCommittedHasItsRowFinished) {
+  ledger_->admit(1, "log('never')");
+  ledger_->kill_whoever_begins(1, FileLedger::Death::after_commit);
+  start_pool();
+  EXPECT_EQ(run(1).status, 0);
+  ASSERT_TRUE(has_ended(1));
+  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 its worker was killed")) << ledger_->outcome(1);
+  EXPECT_EQ(ledger_->log(1), "");
+  EXPECT_TRUE(no_script_is_left());
 }
 
 TEST_F(PoolTest, AStuckWorkerIsKilledByTheMasterAfterTheWall) {
@@ -118,7 +161,7 @@ TEST_F(PoolTest, AStuckWorkerIsKilledByTheMasterAfterTheWall) {
   ASSERT_TRUE(has_ended(1, limits::kMasterKillAfterWall + Millis{5'000}));
   EXPECT_TRUE(ledger_->outcome(1).starts_with("303 wall: its worker outstayed the wall"))
       << ledger_->outcome(1);
-  EXPECT_TRUE(eventually([&] { return processes("cr-script").empty(); }));
+  EXPECT_TRUE(no_script_is_left());
 }
 
 TEST_F(PoolTest, ADeadMasterLeavesTheRunToItsEndAndThenNobodyStays) {
@@ -198,6 +241,7 @@ TEST_F(PoolTest, AKilledZygoteEndsItsScriptsAndTheNextRunWorks) {
   EXPECT_EQ(read_reply(client).value_or(Reply{-1, {}}).status, 200);
   EXPECT_EQ(ledger_->outcome(1),
             "303 lost: the script's process died with its parent; it had sent no change");
+  EXPECT_TRUE(no_script_is_left());
   EXPECT_EQ(run(2).status, 200);
   EXPECT_EQ(ledger_->outcome(2), "success");
 }
@@ -293,7 +337,7 @@ TEST_F(PoolTest, AScriptsProcessIsConfined) {
   const std::string limits_text = read_text(proc / "limits");
   EXPECT_NE(limits_text.find("Max processes             0                    0"), std::string::npos)
       << limits_text;
-  EXPECT_NE(limits_text.find("Max cpu time              12                   13"),
+  EXPECT_NE(limits_text.find("Max cpu time              62                   63"),
             std::string::npos)
       << limits_text;
 }
