@@ -72,6 +72,18 @@ TEST_F(OneRequest, MayTakeLongerToAnswerThanToArrive) {
   EXPECT_TRUE(read_to_end().ends_with("GET /? <>"));
 }
 
+TEST_F(OneRequest, WhoseAnswerCannotBeWrittenIsReported) {
+  send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  const auto done = answer_one_request(ends[1], {}, [](const HttpRequest&) {
+    HttpResponse response;
+    response.headers = {{"X-Long", std::string(70'000, 'x')}};
+    return response;
+  });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, Failure::unavailable);
+  EXPECT_EQ(read_to_end(), "");
+}
+
 TEST_F(OneRequest, WhoseClientLeftIsReported) {
   send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   shutdown(ends[0], SHUT_RD);

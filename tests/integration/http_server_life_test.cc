@@ -86,6 +86,27 @@ TEST(HttpServer, AHandlerThatThrowsIsAnsweredWith500) {
   EXPECT_EQ(answer.find("secret"), std::string::npos);
 }
 
+TEST(HttpServer, AnAnswerThatCannotBeWrittenEndsItsConnectionAndNoOther) {
+  const auto server = start([](const HttpRequest& request, const HttpRespond& respond) {
+    HttpResponse response = text("fine");
+    if (request.path == "/bad") response.headers = {{"X-Long", std::string(70'000, 'x')}};
+    respond(std::move(response));
+  });
+  RawClient before{server->address()};
+  ASSERT_TRUE(before.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  before.read_until("fine");
+  RawClient bad{server->address()};
+  ASSERT_TRUE(bad.send("GET /bad HTTP/1.1\r\nHost: h\r\n\r\n"));
+  EXPECT_EQ(bad.read_to_end(), "");
+  EXPECT_TRUE(bad.closed);
+  RawClient after{server->address()};
+  for (RawClient* client : {&before, &after}) {
+    ASSERT_TRUE(client->send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+    client->read_until("fine");
+    EXPECT_FALSE(client->closed);
+  }
+}
+
 TEST(HttpServer, ADroppedConnectionIsClosedWithoutAnAnswer) {
   const auto server = start([](const HttpRequest&, const HttpRespond& respond) {
     HttpResponse response;

@@ -173,11 +173,11 @@ HttpRequest Connection::take_request() {
 }
 
 void Connection::hand_over() {
+  keep_alive_ = keep_alive_ && parser_->get().keep_alive();
+  HttpRespond respond = make_respond();
   stage_ = Stage::handling;
   ++deadline_number_;
   deadline_.cancel();
-  keep_alive_ = keep_alive_ && parser_->get().keep_alive();
-  HttpRespond respond = make_respond();
   try {
     rules_.handler(take_request(), respond);
   } catch (const std::exception&) {

@@ -47,6 +47,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void finish();  // closes now if idle, else after the answer in progress
   void close_now();
 
+  bool is_handling() const { return stage_ == Stage::handling; }  // until the answer is given
+
   // Done once the handler's answer has been written; before that, why it was not.
   const Result<Done>& outcome() const { return outcome_; }
 

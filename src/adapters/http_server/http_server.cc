@@ -14,6 +14,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <exception>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -37,7 +38,7 @@ class Lane {
         io_(std::make_shared<asio::io_context>(1)),
         work_(asio::make_work_guard(*io_)),
         grace_timer_(*io_),
-        thread_([io = io_] { io->run(); }) {}
+        thread_([this] { run(); }) {}
   ~Lane() {
     if (!thread_.joinable()) return;  // else the server was never finished
     begin_stop(Millis{0});
@@ -72,18 +73,42 @@ class Lane {
   void join() { thread_.join(); }
 
  private:
-  void begin(Descriptor socket, bool refuse) {
-    try {
-      const auto connection = std::make_shared<Connection>(
-          io_, std::move(socket), rules_, [this](Connection& closed) { forget(closed); });
-      connections_.emplace(connection.get(), connection);
-      if (refuse)
-        connection->refuse();
-      else
-        connection->serve();
-    } catch (const std::runtime_error&) {
-      --open_;  // the kernel would not watch one more socket: that client is turned away
+  // Whatever is thrown here was provoked by one connection, and must not take the others with it.
+  void run() {
+    for (bool thrown = false;;) {
+      try {
+        if (std::exchange(thrown, false)) close_stranded();
+        io_->run();
+        return;
+      } catch (const std::exception&) {
+        thrown = true;
+      }
     }
+  }
+
+  // A pending read or write owns its connection, and an exception destroys it. What nothing but
+  // the list owns then waits for nothing.
+  void close_stranded() {
+    std::vector<std::shared_ptr<Connection>> stranded;
+    for (const auto& [_, connection] : connections_)
+      if (connection.use_count() == 1 && !connection->is_handling()) stranded.push_back(connection);
+    for (const auto& connection : stranded) connection->close_now();
+  }
+
+  void begin(Descriptor socket, bool refuse) {
+    std::shared_ptr<Connection> connection;
+    try {
+      connection = std::make_shared<Connection>(io_, std::move(socket), rules_,
+                                                [this](Connection& closed) { forget(closed); });
+      connections_.emplace(connection.get(), connection);
+    } catch (const std::exception&) {
+      --open_;  // the kernel would not watch one more socket: that client is turned away
+      return;
+    }
+    if (refuse)
+      connection->refuse();
+    else
+      connection->serve();
   }
 
   std::vector<std::shared_ptr<Connection>> all() const {
@@ -157,8 +182,20 @@ class BeastServer final : public HttpServer {
   void await_connection() {
     acceptor_->async_wait(asio::posix::stream_descriptor::wait_read,
                           [this](boost::system::error_code error) {
-                            if (!error) accept_some();
+                            if (error) return;
+                            try {
+                              accept_some();
+                            } catch (const std::exception&) {
+                              rest();  // out of memory: the listener must not fall silent
+                            }
                           });
+  }
+
+  void rest() {
+    pause_->expires_after(limits::kAcceptPause);
+    pause_->async_wait([this](boost::system::error_code error) {
+      if (!error) await_connection();
+    });
   }
 
   void accept_some() {
@@ -170,10 +207,7 @@ class BeastServer final : public HttpServer {
       } else if (is_shortage(errno)) {
         // The connection stays in the backlog, so the listener stays readable: trying again at
         // once would spin until somebody closes something.
-        pause_->expires_after(limits::kAcceptPause);
-        return pause_->async_wait([this](boost::system::error_code error) {
-          if (!error) await_connection();
-        });
+        return rest();
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         break;
       }  // anything else ended that one connection before it began
@@ -184,10 +218,10 @@ class BeastServer final : public HttpServer {
   void place(Descriptor socket) {
     const int open = open_.load();
     if (open >= max_connections_ + limits::kMaxRefusedConnections) return;
-    ++open_;
     const int on = 1;  // fails on a Unix socket, which needs none
     setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     lanes_[next_lane_]->take(std::move(socket), open >= max_connections_);
+    ++open_;  // after what may throw; the lane may have counted it down already
     next_lane_ = (next_lane_ + 1) % lanes_.size();
   }
 
@@ -243,7 +277,7 @@ Result<Done> answer_one_request(int socket, const OneRequestLimits& limits,
     connection->serve();
     io->run();
     return connection->outcome();
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     return fail(Failure::unavailable, fmt::format("cannot serve a request: {}", error.what()));
   }
 }
