@@ -128,14 +128,14 @@ inline constexpr Millis kFollowPatience =
 inline constexpr Millis kRequestTimeout = 30s;
 inline constexpr int kWorkThreads = 4;  // parse and read the store beside the I/O thread
 inline constexpr std::size_t kMaxWaitingWork = 1024;         // requests; beyond: 503
-inline constexpr std::size_t kMaxHeaderBytes = 16UL * 1024;  // room for an API key and cookies
+inline constexpr std::size_t kMaxHeaderBytes =
+    16UL * 1024;  // room for an API key and cookies; also of trailers, of a chunk's extension
 inline constexpr int kMaxConnections = 1024;       // the usual descriptor limit of a process
 inline constexpr int kMaxRefusedConnections = 64;  // beyond it no 503 is said either
 inline constexpr int kAcceptBurst = 64;            // then the lane's own connections get a turn
 inline constexpr Millis kAcceptPause = 100ms;      // out of descriptors: do not spin
 inline constexpr std::size_t kDrainBytes = 4UL * 1024 * 1024;  // architecture section 4
 inline constexpr Millis kDrainTime = 2s;                       // architecture section 4
-inline constexpr std::size_t kDrainReadBytes = 64UL * 1024;
 inline constexpr Millis kDispatchConnectTimeout = 5s;  // the executor is on this machine or near
 inline constexpr std::size_t kMaxDispatchAnswerBytes = 1024UL * 1024;  // ours is 60 bytes
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "adapters/http_server/http_server.h"
 #include "tests/integration/http_bytes.h"
@@ -59,6 +60,23 @@ TEST_F(OneRequest, ThatIsMalformedIsRefusedAndReportedAsTheClientsFault) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Failure::invalid_input);
   EXPECT_TRUE(read_to_end().starts_with("HTTP/1.1 400 "));
+}
+
+TEST_F(OneRequest, WithTrailersOrAChunkExtensionOverTheHeaderLimitIsRefused) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  close(ends[1]);
+  for (const std::string& rest :
+       {"0\r\nX: " + std::string(66'000, 'y') + "\r\n\r\n", "1;" + std::string(66'000, 'x')}) {
+    int pair[2] = {-1, -1};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    close(std::exchange(ends[0], pair[0]));
+    send(head + rest);
+    shutdown(ends[0], SHUT_WR);
+    const auto done = answer_one_request(pair[1], {}, echo);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, Failure::invalid_input);
+    EXPECT_TRUE(read_to_end().starts_with("HTTP/1.1 431 "));
+  }
 }
 
 TEST_F(OneRequest, MayTakeLongerToAnswerThanToArrive) {

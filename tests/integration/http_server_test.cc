@@ -153,6 +153,41 @@ TEST(HttpServer, AHeaderOverSixteenKibibytesIsRefused) {
   EXPECT_TRUE(client.read_until("}}").starts_with("HTTP/1.1 431 "));
 }
 
+constexpr std::string_view kChunked =
+    "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+TEST(HttpServer, TrailersOverTheHeaderLimitAreRefusedAndTheServerLivesOn) {
+  const auto server = start(echo_handler);
+  for (const std::size_t bytes : {limits::kMaxHeaderBytes, std::size_t{66'000}}) {
+    RawClient client{server->address()};
+    client.send(std::string{kChunked} + "0\r\nX: " + std::string(bytes, 'y') + "\r\n\r\n");
+    EXPECT_TRUE(client.read_until("}}").starts_with("HTTP/1.1 431 ")) << bytes;
+  }
+  RawClient client{server->address()};
+  client.send(std::string{kChunked} + "2\r\nhi\r\n0\r\nX: " + std::string(10'000, 'y') +
+              "\r\n\r\n");
+  client.read_until("POST /c? <hi>");
+}
+
+TEST(HttpServer, AChunkExtensionWithoutEndIsRefusedBeforeItFillsTheMemory) {
+  const auto server = start(echo_handler);
+  for (const std::string_view start_of_chunk : {"1;", "2\r\nhi\r\n1;", "2\r\nhi\r\n0;", "000000"}) {
+    RawClient client{server->address()};
+    client.send(std::string{kChunked} + std::string{start_of_chunk} +
+                std::string(64 * 1024, start_of_chunk == "000000" ? '0' : 'x'));
+    EXPECT_TRUE(client.read_until("}}").starts_with("HTTP/1.1 431 ")) << start_of_chunk;
+  }
+}
+
+TEST(HttpServer, ManyChunksWithExtensionsWithinTheLimitMakeOneBody) {
+  const auto server = start(echo_handler);
+  RawClient client{server->address()};
+  std::string request{kChunked};
+  for (int i = 0; i < 20; ++i) request += "1;" + std::string(12'000, 'x') + "\r\na\r\n";
+  client.send(request + "0\r\n\r\n");
+  client.read_until("<" + std::string(20, 'a') + ">");
+}
+
 TEST(HttpServer, MalformedRequestsAreAnsweredWithAJsonError) {
   const auto server = start(echo_handler);
   for (const std::string_view bytes :

@@ -21,6 +21,8 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
+constexpr std::size_t kBeastMaxField = 65'533;  // beyond it basic_fields throws length_error
+static_assert(limits::kMaxHeaderBytes < kBeastMaxField);
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 asio::generic::stream_protocol protocol_of(int socket) {
@@ -146,7 +148,11 @@ void Connection::read_failed(Code error) {
   if (!bad_bytes || error == http::error::end_of_stream || error == http::error::partial_message)
     return end(fail(Failure::unavailable, error.message()));
   if (error == http::error::header_limit || error == http::error::buffer_overflow)
-    return refuse_request(431, fmt::format("the header is over {} bytes", limits::kMaxHeaderBytes));
+    return refuse_request(
+        431, fmt::format("{} over {} bytes",
+                         parser_->is_header_done() ? "the trailers or a chunk's extension are"
+                                                   : "the header is",
+                         limits::kMaxHeaderBytes));
   if (error == http::error::body_limit)
     return refuse_request(413, fmt::format("the body is over {} bytes", rules_.max_body));
   refuse_request(400, fmt::format("malformed request: {}", error.message()));
@@ -256,7 +262,7 @@ void Connection::written(Code error) {
 }
 
 void Connection::drain() {
-  socket_.async_read_some(buffer_.prepare(limits::kDrainReadBytes),
+  socket_.async_read_some(buffer_.prepare(buffer_.max_size()),
                           [self = shared_from_this()](Code error, std::size_t bytes) {
                             if (self->stage_ == Stage::closed) return;
                             self->drained_ += bytes;

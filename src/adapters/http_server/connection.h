@@ -20,6 +20,7 @@
 #include "adapters/http_server/listen_socket.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "domain/limits.h"
 #include "seams/clock.h"
 
 namespace coderunner {
@@ -87,7 +88,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool drain_after_ = false;  // the request was not read to its end
   unsigned version_ = 11;
   std::size_t drained_ = 0;
-  boost::beast::flat_buffer buffer_;
+  // What must lie in it whole, for Beast, is a header, a chunk's extension or the trailers: this
+  // bounds them all, and a field stays under the 64 KiB at which Beast throws.
+  boost::beast::flat_buffer buffer_{limits::kMaxHeaderBytes};
   std::optional<boost::beast::http::request_parser<Body>> parser_;
   std::optional<boost::beast::http::response<Body>> response_;
   Result<Done> outcome_ = fail(Failure::unavailable, "the connection ended before a request");
