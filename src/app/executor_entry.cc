@@ -14,6 +14,7 @@
 #include "adapters/system/system_entropy.h"
 #include "app/composition.h"
 #include "app/config.h"
+#include "domain/limits.h"
 #include "executor/master.h"
 #include "executor/run.h"
 #include "executor/worker.h"
@@ -88,7 +89,7 @@ int run_worker_role() {
   if (!store) return failed(events, "store", store.error());
 
   const OneRequestLimits request_limits{.max_body = kMaxRunRequest,
-                                        .request_timeout = settings->http.request_timeout};
+                                        .request_timeout = limits::kRunRequestTimeout};
   const auto serve_one = [&](int socket, const executor::RunHandler& handler) {
     // A request cut short is the drainer's to notice: nothing began that its row does not say.
     (void)answer_one_request(socket, request_limits, [&](const HttpRequest& request) {

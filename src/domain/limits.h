@@ -73,6 +73,8 @@ inline constexpr Millis kStoreRetryMin = 200ms;
 inline constexpr Millis kStoreRetryMax = 5s;
 inline constexpr Millis kStopFinish = 10s;  // what writing the last rows may take once told to stop
 inline constexpr Millis kRefusalDrain = 1s;  // a refused client gets this long to read its 503
+inline constexpr Millis kRunRequestTimeout =
+    2s;  // a dispatch is one small write, there before a worker looks; half of one holds a worker
 inline constexpr int kMaxRefusals = 64;      // such clients at a time; beyond, they are just closed
 inline constexpr int kMaxJsonDepth =
     100;  // of a script's values: C stack, and nobody nests so deep
