@@ -96,6 +96,8 @@ void open_api(lua_State* state) {
   luaL_newmetatable(state, kErrorMetatable);
   lua_pushcfunction(state, error_to_text);
   lua_setfield(state, -2, "__tostring");
+  lua_pushboolean(state, 0);  // no script may reach it and give it a __gc: no hook runs in there
+  lua_setfield(state, -2, "__metatable");
   lua_pop(state, 1);
 
   constexpr std::array<std::pair<const char*, const char*>, 5> kCalls{

@@ -252,6 +252,8 @@ int null_to_text(lua_State* state) {
 
 void open_json(lua_State* state) {
   luaL_newmetatable(state, kArrayMetatable);
+  lua_pushboolean(state, 0);  // as the errors' of lua_api.cc
+  lua_setfield(state, -2, "__metatable");
   lua_pop(state, 1);
 
   lua_newtable(state);

@@ -9,7 +9,6 @@
 #include "executor/frame.h"
 #include "executor/lua_host.h"
 #include "executor/protocol.h"
-#include "executor/spawn.h"
 
 namespace coderunner::executor {
 namespace {
@@ -42,7 +41,6 @@ class BrokerPort final : public ScriptPort {
 }  // namespace
 
 void run_script_process(const Jail& jail, const Clock& clock) {
-  restore_signals();
   ::prctl(PR_SET_NAME, "cr-script");
   const auto confined = enter_jail(jail);
   if (!confined) {

@@ -100,12 +100,4 @@ void ignore_group_signals(const char* process_name) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void restore_signals() {
-  for (const int signal : kGroupSignals) std::signal(signal, SIG_DFL);
-  std::signal(SIGPIPE, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 }  // namespace coderunner::executor

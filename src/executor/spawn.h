@@ -15,11 +15,9 @@ namespace coderunner::executor {
 // The zygote gets an empty environment.
 Result<int> spawn_role(Role role, std::span<const int> descriptors);
 
-// First thing in every role: the terminal and the service manager signal the whole group, but these
-// processes are told what to do by their channels alone (rulings 27). Broken pipes are errors.
+// First thing in every role, and kept by the scripts the zygote forks: the terminal and the service
+// manager signal the whole group, but these processes are told what to do by their channels alone
+// (rulings 27). Broken pipes are errors.
 void ignore_group_signals(const char* process_name);
-
-// In a forked script: what ignore_group_signals() did, undone.
-void restore_signals();
 
 }  // namespace coderunner::executor

@@ -104,6 +104,15 @@ TEST(Script, MayNotHaveFinalizers) {
             "false\ta metatable with __gc is not allowed");
 }
 
+TEST(Script, ReachesNoMetatableItCouldGiveAFinalizerTo) {
+  Stage stage;
+  stage.answer = [](const ScriptCall&) { return CallError{404, std::nullopt, "no"}; };
+  EXPECT_EQ(stage.logged("local _, e = pcall(api.get, '/x') "
+                         "log(getmetatable(e), getmetatable(json.decode('[]')), "
+                         "getmetatable(json.null), getmetatable(event))"),
+            "false\tfalse\tfalse\tnil");
+}
+
 TEST(Script, SetsMetatablesAsLuaDoes) {
   Stage stage;
   EXPECT_EQ(stage.logged("local t = setmetatable({}, {__index = function() return 5 end}) "

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "adapters/system/pause.h"
+#include "tests/integration/executor/loopback_api.h"
 #include "tests/integration/executor/pool_fixture.h"
 
 namespace coderunner::executor_test {
@@ -94,6 +95,29 @@ TEST_F(PoolTest, TheWallEndsARunThatWillNot) {
   EXPECT_GE(took, Millis{400});
   EXPECT_LT(took, Millis{1'500});
   EXPECT_TRUE(no_script_is_left());
+}
+
+TEST_F(PoolTest, ARunThatEndsFromOutsideNamesTheChangesItHadSent) {
+  const LoopbackApi api{[](const SeenRequest& request) {
+    return request.text.starts_with("POST") ? http_answer(200, R"({"data":[{"card_id":9}]})")
+                                            : LoopbackApi::kSilence;
+  }};
+  setup_.api = api.base() + "/{account}/api/v2";
+  setup_.wall = Millis{600};
+  ledger_->admit(1,
+                 "local card = api.post('/cards', {title = 'x'}).data[1].card_id "
+                 "log('made', card) api.delete('/cards/' .. card)");
+  start_pool();
+  EXPECT_EQ(run(1).status, 200);
+  EXPECT_EQ(ledger_->outcome(1),
+            "303 wall: still running after 600ms; it had sent 2: POST /cards: 200, DELETE "
+            "/cards/9: no answer");
+  EXPECT_TRUE(
+      ledger_->log(1).starts_with("info sending POST /cards\ninfo POST /cards: 200\ninfo made\t9\n"
+                                  "info sending DELETE /cards/9\nwarn DELETE /cards/9: "))
+      << ledger_->log(1);
+  ASSERT_EQ(api.seen().size(), 2U);
+  EXPECT_TRUE(api.seen()[0].text.starts_with("POST /acme/api/v2/cards HTTP/1.1"));
 }
 
 TEST_F(PoolTest, AScriptThatHidesInCIsEndedByItsCpuLimit) {
@@ -208,7 +232,7 @@ TEST_F(PoolTest, SignalsToTheWholeGroupEndNoRun) {
   start_pool();
   const auto client = post(1);
   ASSERT_TRUE(has_begun(1));
-  for (const char* name : {"cr-master", "cr-worker", "cr-zygote"}) {
+  for (const char* name : {"cr-master", "cr-worker", "cr-zygote", "cr-script"}) {
     ::kill(only(name), SIGTERM);
     ::kill(only(name), SIGINT);
   }
