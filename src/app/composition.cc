@@ -1,5 +1,7 @@
 #include "app/composition.h"
 
+#include <filesystem>
+
 namespace coderunner::app {
 namespace {
 
@@ -26,7 +28,10 @@ executor::RunSettings run_settings(const Settings& settings) {
 std::string lock_path(const Settings& settings) {
   std::string_view path = settings.store.url;
   if (path.starts_with(kSqlite)) path.remove_prefix(kSqlite.size());
-  return std::string{path} + ".lock";
+  // One store is one lock, however its path is spelled.
+  std::error_code failed;
+  const auto canonical = std::filesystem::weakly_canonical(std::filesystem::path{path}, failed);
+  return (failed ? std::string{path} : canonical.string()) + ".lock";
 }
 
 }  // namespace coderunner::app

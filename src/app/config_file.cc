@@ -44,9 +44,29 @@ void collect(const toml::table& table, const std::string& prefix, std::vector<Fi
   }
 }
 
+// The library's parser aborts on a table name that begins with a bracket ("[[["): the line of the
+// first such one.
+std::optional<std::size_t> line_of_bad_header(std::string_view text) {
+  constexpr std::string_view kBlank = " \t";
+  std::size_t line = 1;
+  while (!text.empty()) {
+    const std::string_view here = text.substr(0, text.find('\n'));
+    std::size_t at = here.find_first_not_of(kBlank);
+    for (int brackets = 0; brackets < 2 && at < here.size() && here[at] == '['; ++brackets)
+      at = here.find_first_not_of(kBlank, at + 1);
+    if (at != std::string_view::npos && at > 1 && here[at] == '[') return line;
+    text.remove_prefix(std::min(here.size() + 1, text.size()));
+    ++line;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<FileSetting>> read_toml(std::string_view text, std::string_view name) {
+  if (const auto line = line_of_bad_header(text))
+    return fail(Failure::invalid_input,
+                fmt::format("{}:{}:1: a table's name can not begin with '['", name, *line));
   try {
     std::vector<FileSetting> found;
     collect(toml::parse(text, name), "", found);

@@ -11,6 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -154,6 +156,9 @@ std::string ready_json(const std::vector<std::string>& reasons) {
 }
 
 std::variant<SubmissionFields, FieldError, Error> submission_from_json(std::string_view body) {
+  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
+  if (body.find('\0') != std::string_view::npos)  // the parser would take it for the end
+    return fail(Failure::invalid_input, "the body holds a NUL byte");
   const Json json = Json::parse(body, nullptr, false);
   if (json.is_discarded())
     return fail(Failure::invalid_input, "the body is not valid JSON (RFC 8259, UTF-8)");
@@ -183,7 +188,8 @@ std::variant<SubmissionFields, FieldError, Error> submission_from_form(std::stri
       return FieldError{"debug", "debug must be 1, 0, true or false"};
     fields.debug = value == "1" || value == "true";
   }
-  if (fields.payload && !Json::accept(*fields.payload))
+  if (fields.payload &&
+      (fields.payload->find('\0') != std::string::npos || !Json::accept(*fields.payload)))
     return FieldError{"payload", "payload must be a JSON text"};
   return fields;
 }

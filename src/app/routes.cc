@@ -153,9 +153,14 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
   if (!taken) answer(plain_error(503, "too much is waiting to be done here; try again"));
 }
 
+// What a library throws here is this request's failure and nobody else's.
 void Routes::dispatch(const HttpRequest& request, const HttpRespond& respond) {
-  if (request.method == "POST") return submit(request, respond);
-  respond(read(request));
+  try {
+    if (request.method == "POST") return submit(request, respond);
+    respond(read(request));
+  } catch (const std::exception&) {
+    respond(plain_error(500, "this request could not be handled"));
+  }
 }
 
 void Routes::submit(const HttpRequest& request, const HttpRespond& respond) {

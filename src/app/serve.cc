@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -82,7 +83,7 @@ class Daemon {
 
   Result<Done> take_lock();
   Result<Done> take_secrets();
-  bool store_is_new();
+  Result<bool> store_is_new();
   Result<Done> start_executor();
   Result<Done> start_http();
   Result<Done> open_store();
@@ -92,7 +93,7 @@ class Daemon {
   Result<Done> run_until_stopped();
   void stop();
   void handle(HttpRequest request, HttpRespond respond);
-  std::string executor_url() const;
+  HttpTransportOptions executor_address() const;
   int fail(std::string_view what, const Error& error);
 
   const ServeArguments& arguments_;
@@ -160,8 +161,10 @@ Result<Done> Daemon::take_secrets() {
   SecretFiles files{.salt_file = settings_.secrets.salt_file,
                     .key_file = settings_.secrets.key_file};
   auto loaded = load_secrets(files, entropy_);
-  if (!loaded && store_is_new()) {
-    files.create = true;
+  if (!loaded) {
+    const auto is_new = store_is_new();
+    if (!is_new) return is_new.error();
+    files.create = *is_new;
     loaded = load_secrets(files, entropy_);
   }
   if (!loaded) return loaded.error();
@@ -173,10 +176,11 @@ Result<Done> Daemon::take_secrets() {
   return Done{};
 }
 
-bool Daemon::store_is_new() {
+Result<bool> Daemon::store_is_new() {
   auto store =
       sql::open_store({.url = settings_.store.url, .pause = pause}, clock_, entropy_, events_);
-  if (!store) return store.error().kind == Failure::unavailable;  // nothing there yet
+  if (!store && store.error().kind == Failure::unavailable) return true;  // nothing there yet
+  if (!store) return store.error();
   const auto rows = (*store)->view().executions({.limit = 1});
   return rows && rows->empty();
 }
@@ -206,17 +210,23 @@ Result<Done> Daemon::open_store() {
   return Done{};
 }
 
-std::string Daemon::executor_url() const {
-  if (settings_.executor.mode == ExecutorMode::http) return settings_.executor.url;
+HttpTransportOptions Daemon::executor_address() const {
+  constexpr std::string_view kUnix = "unix:";
+  constexpr std::string_view kPath = "/codeRunner/runAsync";
+  if (settings_.executor.mode == ExecutorMode::http) return {.url = settings_.executor.url};
   const std::string address =
       executor_socket_ ? executor_socket_->address : settings_.executor.listen;
-  return "http://" + address + "/codeRunner/runAsync";
+  if (address.starts_with(kUnix))
+    return {.url = fmt::format("http://localhost{}", kPath),
+            .unix_socket = address.substr(kUnix.size())};
+  return {.url = fmt::format("http://{}{}", address, kPath)};
 }
 
 void Daemon::start_drainer() {
   const Millis doubtful = limits::doubtful_after(settings_.executor.wall, settings_.reaper.margin);
-  serving_.transport = std::make_unique<HttpTransport>(
-      HttpTransportOptions{.url = executor_url(), .timeout = doubtful + limits::kDispatchSlack});
+  HttpTransportOptions address = executor_address();
+  address.timeout = doubtful + limits::kDispatchSlack;
+  serving_.transport = std::make_unique<HttpTransport>(std::move(address));
   serving_.drainer = std::make_unique<Drainer>(
       DrainerSettings{.me = {random_hex_128(entropy_)},
                       .limits = {.order = settings_.queue.order,
@@ -352,6 +362,7 @@ void Daemon::stop() {
 
 int run_serve(const ServeArguments& arguments) {
   ignore_broken_pipes();
+  ::umask(S_IRWXG | S_IRWXO);  // the store holds customers' scripts: it is nobody else's to read
   auto signals = StopSignals::block();
   if (!signals) {
     fmt::print(stderr, "coderunner: {}\n", signals.error().message);

@@ -46,13 +46,14 @@ class [[nodiscard]] Result {
     ensure(has_value(), "Result::value() on a failure");
     return std::get<0>(state_);
   }
-  T&& value() && {
+  // By value, so that what is taken from a temporary outlives it: for (x : *store.call()).
+  T value() && {
     ensure(has_value(), "Result::value() on a failure");
     return std::move(std::get<0>(state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -34,6 +34,8 @@ std::optional<FieldError> check_text(const SubmissionFields& fields) {
   if (fields.identifier) {
     if (!is_valid_utf8(*fields.identifier))
       return FieldError{"identifier", "identifier is not valid UTF-8"};
+    if (fields.identifier->find('\0') != std::string::npos)
+      return FieldError{"identifier", "identifier contains a NUL byte"};
     if (count_characters(*fields.identifier) > limits::kMaxIdentifierCharacters)
       return FieldError{"identifier", "identifier is longer than 255 characters"};
   }

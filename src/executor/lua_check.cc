@@ -1,5 +1,6 @@
 #include "executor/lua_check.h"
 
+#include <algorithm>
 #include <charconv>
 #include <lua.hpp>
 
@@ -11,6 +12,7 @@ namespace coderunner::executor {
 namespace {
 
 constexpr std::string_view kPosition = "script:";
+constexpr std::string_view kGoto = "goto";
 
 // "script:3: unexpected symbol near 'x'"
 SyntaxError split_position(std::string text) {
@@ -24,9 +26,24 @@ SyntaxError split_position(std::string text) {
   return error;
 }
 
+// Lua matches gotos to labels by searching: the time grows with their product, and a parse can not
+// be interrupted.
+std::optional<SyntaxError> too_many_gotos(std::string_view source) {
+  std::size_t count = 0;
+  for (std::size_t at = source.find(kGoto); at != std::string_view::npos;
+       at = source.find(kGoto, at + kGoto.size()))
+    if (++count > limits::kMaxGotos) {
+      const auto line =
+          std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+      return SyntaxError{static_cast<int>(line) + 1, "more gotos than a script may have (1000)"};
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<SyntaxError> LuaCheck::check(std::string_view source) const {
+  if (auto error = too_many_gotos(source)) return error;
   LuaMemory memory{limits::kScriptMemory, 0};
   const LuaState state = new_lua_state(memory);
   if (!state) return SyntaxError{1, "not enough memory to parse it"};

@@ -81,7 +81,13 @@ struct Mint {
   DrainerId drainer;
   UtcTime now;
 };
-enum class MintAnswer { minted, not_queued, key_gated, account_paused };
+enum class MintAnswer {
+  minted,
+  not_queued,
+  key_gated,
+  account_paused,
+  key_gone,  // its jobs row, or the API key its hash stands for, is not there any more
+};
 
 struct BackOff {  // why a dispatch came to nothing, and when to try again
   std::optional<UtcTime> not_before;
@@ -108,6 +114,9 @@ class DispatchStore {
   // row.
   virtual Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
                                const std::string& message, UtcTime now) = 0;
+  // Ends a queued row 303 that can never be dispatched. False where it is not queued any more.
+  virtual Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
+                                        UtcTime now) = 0;
   virtual Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) = 0;
 };
 

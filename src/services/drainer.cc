@@ -245,12 +245,25 @@ Result<bool> Drainer::start(const Pick& pick) {
                                          .drainer = settings_.me,
                                          .now = now_});
   if (!minted) return minted.error();
+  if (*minted == MintAnswer::key_gone) return end_without_key(pick.row.execution);
   if (*minted != MintAnswer::minted) return false;
   outstanding_[pick.row.execution] = {pick.account, mono_, std::nullopt};
   ++held_[pick.account];
   parts_.transport.start({pick.row.execution, pick.row.job, nonce});
   parts_.events.record({Level::debug, "dispatched", pick.row.execution, {}});
   return true;
+}
+
+// Somebody deleted the job or scrubbed its key while the row was queued (rulings 34). It could only
+// fail at its first call, or hold up its lane for ever.
+Result<bool> Drainer::end_without_key(ExecutionId execution) {
+  const auto ended =
+      parts_.store.end_undispatched(execution, "never dispatched: API key gone", now_);
+  if (!ended) return ended.error();
+  if (*ended)
+    parts_.events.record(
+        {Level::error, "never_dispatched", execution, {{"reason", "API key gone"}}});
+  return false;
 }
 
 Result<Done> Drainer::heartbeat() {

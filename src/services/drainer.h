@@ -80,6 +80,7 @@ class Drainer {
   Result<Millis> pick(std::vector<Occupied> occupied);
   std::map<ApiKeyHash, UtcTime> closed_gates();
   Result<bool> start(const Pick& pick);
+  Result<bool> end_without_key(ExecutionId execution);
   void account_slot_time(const std::vector<Occupied>& occupied);
   Result<Done> heartbeat();
 

@@ -145,7 +145,8 @@ Result<std::vector<SlotUse>> MemoryStore::slot_use(UtcTime since, UtcTime now) {
 Result<MintAnswer> MemoryStore::mint(const Mint& mint) {
   if (failing_) return *failing_;
   StoredExecution* stored = find(mint.execution);
-  if (stored == nullptr || stored->row.status != Status::queued || stored->row.job != mint.job)
+  if (stored == nullptr || stored->row.status != Status::queued ||
+      stored->row.job.value_or(JobId{}) != mint.job)
     return MintAnswer::not_queued;
   const Execution& row = stored->row;
   if (paused_.contains(AccountId{}) || (stored->has_account && paused_.contains(row.account_id)))
@@ -153,7 +154,7 @@ Result<MintAnswer> MemoryStore::mint(const Mint& mint) {
   const auto gate = row.key ? gates_.find(*row.key) : gates_.end();
   if (gate != gates_.end() && gate->second.until > mint.now) return MintAnswer::key_gated;
   StoredJob* job = job_of(row);
-  if (job == nullptr) return MintAnswer::not_queued;
+  if (job == nullptr || (row.key && !job->sealed_key)) return MintAnswer::key_gone;
   job->nonce = mint.nonce;
   job->minted_at = mint.now;
   ++job->trace.attempts;
@@ -190,6 +191,23 @@ Result<bool> MemoryStore::abandon(ExecutionId execution, const std::optional<Run
                                   const std::string& message, UtcTime now) {
   if (failing_) return *failing_;
   return end_run(find(execution), run, {ErrorCode::ended_from_outside, message}, now);
+}
+
+Result<bool> MemoryStore::end_undispatched(ExecutionId execution, const std::string& message,
+                                           UtcTime now) {
+  if (failing_) return *failing_;
+  StoredExecution* stored = find(execution);
+  if (stored == nullptr || stored->row.status != Status::queued) return false;
+  Execution& row = stored->row;
+  row.status = Status::error;
+  row.error_code = number(ErrorCode::ended_from_outside);
+  row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
+  row.finished_at = now;
+  if (StoredJob* job = job_of(row)) {
+    job->sealed_key.reset();
+    job->nonce.reset();
+  }
+  return true;
 }
 
 Result<Done> MemoryStore::heartbeat(const DrainerId& drainer, UtcTime now) {

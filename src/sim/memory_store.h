@@ -53,6 +53,8 @@ class MemoryStore final : public AdmissionStore,
   Result<int> revoke_all() override;
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
                        const std::string& message, UtcTime now) override;
+  Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
+                                UtcTime now) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
 
   // ---- Ledger

@@ -23,10 +23,15 @@ TEST_P(StoreContract, ARowThatIsNotQueuedIsNotMinted) {
   EXPECT_EQ(mint({other.execution, {9999}}, "n5"), MintAnswer::not_queued);
 }
 
-TEST_P(StoreContract, ARowWhoseJobIsGoneIsNotMinted) {
+TEST_P(StoreContract, ARowWhoseJobOrKeyIsGoneIsNotMintedButEnded) {
   const Admitted jobless = store->plant(
       {.account = "acme", .account_id = AccountId{"acme"}, .queued_at = kNoon, .with_job = false});
-  EXPECT_EQ(mint(jobless, "n1"), MintAnswer::not_queued);
+  EXPECT_EQ(mint(jobless, "n1"), MintAnswer::key_gone);
+  EXPECT_TRUE(*store->dispatch().end_undispatched(jobless.execution, "API key gone", kNoon));
+  EXPECT_FALSE(*store->dispatch().end_undispatched(jobless.execution, "again", kNoon));
+  const Execution row = **store->view().execution(jobless.execution);
+  EXPECT_EQ(row.state(), State::never_dispatched);
+  EXPECT_EQ(row.error_message, "API key gone");
 }
 
 TEST_P(StoreContract, AGatedKeyIsNotMintedUntilItsGateOpens) {

@@ -81,6 +81,24 @@ class BadSubmissionTest(DaemonCase):
         self.assertEqual(kept["payload"], payload)
         self.assertEqual(kept["source"], "return")
 
+    def test_a_byte_order_mark_is_no_part_of_the_body(self):
+        body = b'\xef\xbb\xbf{"x":"p\\n","payload":{"n":1},"account":"a","apikey":"k","source":"return"}'
+        answer = self.send(body)
+        self.assertEqual(answer.status, 202, answer.text)
+        kept = self.daemon.client.get(f"/executions/{answer.json['execution_id']}?source=1").json
+        self.assertEqual(kept["payload"], '{"n":1}')
+
+    def test_nothing_hides_behind_a_nul_byte(self):
+        self.assert_refused(self.send(json.dumps(GOOD) + "\0 and more"), 400)
+        self.assert_refused(self.send(GOOD | {"identifier": "a\0b"}), 400, "identifier")
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        self.assert_refused(self.send("account=a&apikey=k&source=x&payload=1%00", form), 400, "payload")
+
+    def test_a_source_of_thousands_of_gotos_is_refused_without_parsing_it(self):
+        source = "do " + " ".join(f"goto a{i}" for i in range(30000)) + " end"
+        answer = self.send(GOOD | {"source": source})
+        self.assertEqual((answer.status, answer.json["error"]["code"]), (422, 201))
+
     def test_unknown_fields_are_ignored(self):
         self.assertEqual(self.send(GOOD | {"colour": "red"}).status, 202)
 
@@ -120,6 +138,13 @@ class BadConfigurationTest(DaemonCase):
                 status, said = self.serve({key: value})
                 self.assertEqual(status, 2, said)
                 self.assertIn(key, said)
+
+    def test_a_file_that_is_no_toml_ends_2(self):
+        daemon = self.make_daemon()
+        for text in ("[[[", "a = ", "\x00", "[queue\n"):
+            with self.subTest(text=text):
+                (daemon.folder / "coderunner.toml").write_text(text)
+                self.assertEqual(daemon.command("serve", "--config", "coderunner.toml").returncode, 2)
 
     def test_a_file_that_is_no_database_ends_2_and_stays_as_it_was(self):
         daemon = self.make_daemon()

@@ -1,5 +1,7 @@
 """The whole path from outside: admitted, queued, drained, run, and told truthfully."""
 
+import os
+import signal
 import sqlite3
 import time
 
@@ -74,6 +76,10 @@ class PathTest(DaemonCase):
         for account in ("a", "b", "c"):
             self.assertLessEqual(most_at_once([r for r in rows if r["subdomain"] == account]), 2)
 
+    def test_the_executor_may_listen_on_a_unix_socket(self):
+        daemon = self.start_daemon({"executor.listen": f"unix:{self.folder}/executor.sock"})
+        self.assertEqual(daemon.wait_finished(daemon.submit("acme", "return"))["status"], "success")
+
     def test_within_an_account_and_key_first_in_is_first_out(self):
         daemon = self.start_daemon({"queue.per_account": 1})
         numbers = [daemon.submit("acme", "return") for _ in range(12)]
@@ -105,6 +111,26 @@ class PathTest(DaemonCase):
                 "'2026-08-24 12:08:00.000')", (job, "a" * 64)).lastrowid
         connection.close()
         self.assertEqual(daemon.wait_finished(number)["status"], "success")
+
+
+    def test_queued_rows_whose_job_or_key_is_gone_end_303_and_hold_up_nobody(self):
+        daemon = self.start_daemon()
+        daemon.wait_finished(daemon.submit("acme", "return"))
+        row = daemon.store.executions()[0]
+        connection = sqlite3.connect(daemon.store.path, timeout=10)
+        insert = ("INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, apikey_hash, status, "
+                  "source_code, queued_at) VALUES (?, 'acme', ?, ?, 'queued', 'return', '2026-08-24 12:08:00.000')")
+        with connection:
+            scrubbed = connection.execute("INSERT INTO codeRunner_jobs (apikey) VALUES (NULL)").lastrowid
+            gone = [connection.execute(insert, (job, row["subdomain_hash"], row["apikey_hash"])).lastrowid
+                    for job in (999998, 999999, None, scrubbed)]
+        connection.close()
+        behind = daemon.submit("acme", "return")
+        self.assertEqual(daemon.wait_finished(behind, 10)["status"], "success")
+        for number in gone:
+            self.assertEqual(daemon.wait_finished(number, 10)["error_code"], 303)
+            self.assertEqual(daemon.execution(number)["state"], "never_dispatched")
+            self.assertIn("API key gone", daemon.execution(number)["error_message"])
 
 
 class GateTest(DaemonCase):
@@ -154,6 +180,17 @@ class StopTest(DaemonCase):
         self.assertEqual(daemon.wait_finished(second)["status"], "success")
         self.assertEqual(len(fake.effects()), 2)
 
+    def test_a_signal_to_the_whole_group_cuts_no_script(self):
+        fake = self.start_fake(per_minute=10000, latency_ms=700)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                daemon = self.start_daemon(name=number.name, fake=fake)
+                first = daemon.submit("acme", CREATES_A_CARD, identifier="1")
+                wait_until(lambda: daemon.store.execution(first)["status"] == "running", 10, "it runs")
+                os.killpg(daemon.pid, number)
+                self.assertEqual(daemon.wait_ended(20), 0)
+                self.assertEqual(daemon.store.execution(first)["status"], "success")
+
     def test_what_outlasts_the_stop_budget_ends_303_and_says_so(self):
         daemon = self.start_daemon({"serve.stop_budget": "500ms"})
         number = daemon.submit("acme", SLOW)
@@ -173,6 +210,17 @@ class SecondCopyTest(DaemonCase):
         self.assertEqual(second.returncode, 3, second.stderr)
         self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(daemon.wait_finished(daemon.submit("acme", "return"))["status"], "success")
+
+    def test_another_spelling_of_the_store_is_the_same_store(self):
+        daemon = self.start_daemon()
+        (daemon.folder / "link.db").symlink_to(daemon.store.path)
+        second = daemon.command("serve", "--config", "coderunner.toml", "--set", "store.url=sqlite:link.db")
+        self.assertEqual(second.returncode, 3, second.stderr)
+
+    def test_what_serve_makes_is_nobody_elses_to_read(self):
+        daemon = self.start_daemon()
+        for path in [daemon.folder / "var", *(daemon.folder / "var").iterdir()]:
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
 
     def test_with_wait_lock_it_takes_over_when_the_first_has_gone(self):
         daemon = self.start_daemon()

@@ -273,6 +273,25 @@ TEST_F(DrainerTest, AGatedKeyIsSkippedNotFailedAndResumesAtItsTime) {
   EXPECT_EQ(transport_.started[1].execution, gated);
 }
 
+TEST_F(DrainerTest, ARowWhoseJobOrKeyIsGoneEndsNeverDispatchedAndHoldsUpNobody) {
+  const ExecutionId gone = store_
+                               .plant({.account = "a",
+                                       .account_id = secrets_.account_id("a"),
+                                       .key = secrets_.api_key_hash("a"),
+                                       .queued_at = clock_.utc_now() - 1h,
+                                       .with_job = false})
+                               .execution;
+  const ExecutionId behind = admit("a");
+  limits_.per_account = 1;
+  Drainer drainer = make();
+  const Millis wait = tick(drainer);
+  EXPECT_EQ((**store_.execution(gone)).state(), State::never_dispatched);
+  EXPECT_TRUE(events_.has("never_dispatched"));
+  tick(drainer, wait);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, behind);
+}
+
 TEST_F(DrainerTest, AStoreThatIsAwayLosesNoAnswer) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");

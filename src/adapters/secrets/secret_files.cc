@@ -80,7 +80,8 @@ bool write_durably(int fd, std::string_view text) {
 Result<Done> make_secret(const std::string& path, const std::string& text, Entropy& entropy) {
   const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
   std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (!folder.empty() && std::filesystem::create_directories(folder, error))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
   if (error)
     return fail(Failure::unavailable,
                 fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));

@@ -79,12 +79,13 @@ Result<Keep> mint_nonce(Session& session, const Mint& mint, MintAnswer& answer) 
   if (seen->empty() || seen->front().text(0) != to_text(Status::queued)) return Keep::no;
   answer = seen->front().number(2) != 0   ? MintAnswer::account_paused
            : seen->front().number(1) != 0 ? MintAnswer::key_gated
+           : seen->front().number(3) == 0 ? MintAnswer::key_gone
                                           : MintAnswer::minted;
   if (answer != MintAnswer::minted) return Keep::no;
   const auto written = session.execute(text::kMint, {mint.nonce, mint.now, mint.drainer, mint.job});
   if (!written) return written.error();
   if (*written == 1) return Keep::yes;
-  answer = MintAnswer::not_queued;  // its jobs row is gone: nothing could ever begin it
+  answer = MintAnswer::key_gone;
   return Keep::no;
 }
 
@@ -179,6 +180,21 @@ Result<bool> DispatchFace::abandon(ExecutionId execution, const std::optional<Ru
         was_that_run = true;
         return run_ended(session, end);
       });
+}
+
+Result<bool> DispatchFace::end_undispatched(ExecutionId execution, const std::string& message,
+                                            UtcTime now) {
+  return writer_.run<bool>([&](Session& session, bool& was_queued) -> Result<Keep> {
+    const auto ended = session.execute(
+        text::kEndQueued, {number(ErrorCode::ended_from_outside),
+                           clamped(message, limits::kMaxErrorMessageBytes), now, execution});
+    if (!ended) return ended.error();
+    was_queued = *ended == 1;
+    if (!was_queued) return Keep::no;
+    const auto scrubbed = session.execute(text::kScrubJob, {execution});
+    if (!scrubbed) return scrubbed.error();
+    return Keep::yes;
+  });
 }
 
 Result<Done> DispatchFace::heartbeat(const DrainerId& drainer, UtcTime now) {

@@ -31,6 +31,8 @@ class DispatchFace final : public DispatchStore {
   Result<int> revoke_all() override;
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
                        const std::string& message, UtcTime now) override;
+  Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
+                                UtcTime now) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
 
  private:

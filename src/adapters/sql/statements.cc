@@ -67,8 +67,11 @@ constexpr std::string_view kMintable =
     "SELECT e.status, "
     "EXISTS (SELECT 1 FROM codeRunner_gates g WHERE g.apikey_hash = e.apikey_hash "
     "AND g.until_at > :now), "
-    "EXISTS (SELECT 1 FROM codeRunner_pauses p WHERE p.subdomain_hash IN ('', e.subdomain_hash)) "
-    "FROM codeRunner_executions e WHERE e.execution_id = :execution AND e.job_id = :job";
+    "EXISTS (SELECT 1 FROM codeRunner_pauses p WHERE p.subdomain_hash IN ('', e.subdomain_hash)), "
+    "EXISTS (SELECT 1 FROM codeRunner_jobs j WHERE j.job_id = e.job_id "
+    "AND (e.apikey_hash IS NULL OR j.apikey IS NOT NULL)) "
+    "FROM codeRunner_executions e "
+    "WHERE e.execution_id = :execution AND COALESCE(e.job_id, 0) = :job";
 
 constexpr std::string_view kMint =
     "UPDATE codeRunner_jobs SET nonce_hash = :nonce, started_at = :now, drainer_id = :drainer, "
@@ -93,6 +96,11 @@ constexpr std::string_view kEndRun =
     "UPDATE codeRunner_executions SET status = :status, error_code = :code, "
     "error_message = :message, finished_at = :now "
     "WHERE execution_id = :execution AND status = 'running' AND run_id IS :run";
+
+constexpr std::string_view kEndQueued =
+    "UPDATE codeRunner_executions SET status = 'error', error_code = :code, "
+    "error_message = :message, finished_at = :now "
+    "WHERE execution_id = :execution AND status = 'queued'";
 
 constexpr std::string_view kRunEnded =
     "SELECT 1 FROM codeRunner_executions WHERE execution_id = :execution AND status = :status "

@@ -34,6 +34,7 @@ extern const std::string_view kRevoke;
 extern const std::string_view kRevokeAll;
 extern const std::string_view kEndRun;
 extern const std::string_view kRunEnded;
+extern const std::string_view kEndQueued;
 extern const std::string_view kScrubJob;
 extern const std::string_view kTick;
 extern const std::string_view kFirstTick;
