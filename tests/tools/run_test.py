@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 
 from suite_plans import PLANS, Counts, Suite, read_junit, read_python, run_suite
 from support.processes import is_alive
+from support.wait import wait_until
 
 
 class FolderCase(unittest.TestCase):
@@ -187,7 +188,8 @@ class Counting(FolderCase):
     def test_a_suite_out_of_time_has_failed_and_is_ended(self):
         suite = self.suite("sleep 300 & echo $! >pid; wait", limit_seconds=1)
         self.assertIn("out of time", self.run_suite(suite).failed[0])
-        self.assertFalse(is_alive(int((self.folder / "pid").read_text())))
+        pid = int((self.folder / "pid").read_text())
+        wait_until(lambda: not is_alive(pid), 5, "the suite's child ended")
 
     def test_a_check_is_one_test(self):
         self.assertEqual(Counts(1), self.run_suite(Suite("s", ["true"])))
