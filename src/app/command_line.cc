@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "adapters/log/escape.h"
+
 namespace coderunner::app {
 namespace {
 
@@ -175,6 +177,13 @@ void finish(Draft& draft) {
       draft.serve.roles.insert(role);
 }
 
+bool is_no_command(const CLI::App& app, const std::string& word) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return !word.starts_with('-') &&
+         std::none_of(commands.begin(), commands.end(),
+                      [&](const CLI::App* command) { return command->get_name() == word; });
+}
+
 }  // namespace
 
 std::variant<CommandLine, NothingToRun> parse_command_line(const std::vector<std::string>& words) {
@@ -196,6 +205,10 @@ std::variant<CommandLine, NothingToRun> parse_command_line(const std::vector<std
   } catch (const CLI::ParseError& error) {
     std::ostringstream output, errors;
     const bool asked = app.exit(error, output, errors) == 0;
+    if (!asked && !words.empty() && is_no_command(app, words.front()))
+      return NothingToRun{kBadUsage, "",
+                          "coderunner: there is no command '" + escape_controls(words.front()) +
+                              "'; coderunner --help lists them\n"};
     return NothingToRun{asked ? 0 : kBadUsage, output.str(), errors.str()};
   }
 }

@@ -1,6 +1,7 @@
 // The program `coderunner`: one of the executor's processes, or a command. Decides which, and turns
 // what came of it into an exit status.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -92,6 +93,8 @@ int run_command(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   using namespace coderunner;
+  // The store holds customers' scripts: whatever makes it, it is nobody else's to read.
+  ::umask(S_IRWXG | S_IRWXO);
   // Before anything else is built: such a process starts often, and must not hold more than it was
   // given.
   if (argc > 1)

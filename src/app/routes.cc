@@ -23,7 +23,7 @@ HttpResponse json_answer(int status, std::string body) {
           .body = std::move(body)};
 }
 
-HttpResponse error_answer(int status, ErrorView error) {
+HttpResponse error_answer(int status, const ErrorView& error) {
   HttpResponse response = json_answer(status, error_json(error));
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -112,14 +111,17 @@ class Daemon {
   Serving serving_;
   std::atomic<Routes*> routes_ = nullptr;  // set once the store is open
   std::atomic<bool> stopping_ = false;
+  bool told_to_stop_ = false;  // before there was anything to stop
   std::unique_ptr<HttpServer> http_;
 };
 
 // The order of the architecture's section 4; stop() runs it backwards.
 int Daemon::run() {
-  if (auto done = take_lock(); !done)
+  if (auto done = take_lock(); !done) {
+    if (told_to_stop_) return 0;  // while it waited for its turn
     return done.error().kind == Failure::conflict ? (fail("lock", done.error()), kExitLocked)
                                                   : fail("lock", done.error());
+  }
   if (auto done = take_secrets(); !done) return fail("secrets", done.error());
   const auto identity = own_identity();
   if (!identity) return fail("process identity", identity.error());
@@ -148,7 +150,13 @@ int Daemon::fail(std::string_view what, const Error& error) {
 Result<Done> Daemon::take_lock() {
   if (!has(Role::drainer)) return Done{};
   LockOptions options{.path = lock_path(settings_), .keep_waiting = {}};
-  if (arguments_.wait_lock) options.keep_waiting = [this] { return !signals_.wait(kLockRetry); };
+  if (arguments_.wait_lock) {
+    options.keep_waiting = [this] {
+      told_to_stop_ = signals_.wait(kLockRetry);
+      return !told_to_stop_;
+    };
+    events_.record({Level::info, "waiting_for_lock", {}, {{"path", options.path}}});
+  }
   auto lock = LockFile::acquire(options);
   if (!lock) return lock.error();
   lock_.emplace(*std::move(lock));
@@ -362,7 +370,6 @@ void Daemon::stop() {
 
 int run_serve(const ServeArguments& arguments) {
   ignore_broken_pipes();
-  ::umask(S_IRWXG | S_IRWXO);  // the store holds customers' scripts: it is nobody else's to read
   auto signals = StopSignals::block();
   if (!signals) {
     fmt::print(stderr, "coderunner: {}\n", signals.error().message);

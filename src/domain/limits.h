@@ -76,7 +76,7 @@ inline constexpr Millis kStopFinish = 10s;  // what writing the last rows may ta
 inline constexpr Millis kRefusalDrain = 1s;  // a refused client gets this long to read its 503
 inline constexpr Millis kRunRequestTimeout =
     2s;  // a dispatch is one small write, there before a worker looks; half of one holds a worker
-inline constexpr int kMaxRefusals = 64;      // such clients at a time; beyond, they are just closed
+inline constexpr int kMaxRefusals = 64;  // such clients at a time; beyond, they are just closed
 inline constexpr int kMaxJsonDepth =
     100;  // of a script's values: C stack, and nobody nests so deep
 inline constexpr std::size_t kMaxApiPathBytes = 8 * 1024;
@@ -130,7 +130,7 @@ inline constexpr Millis kFollowPatience =
 // HTTP
 inline constexpr Millis kRequestTimeout = 30s;
 inline constexpr int kWorkThreads = 4;  // parse and read the store beside the I/O thread
-inline constexpr std::size_t kMaxWaitingWork = 1024;         // requests; beyond: 503
+inline constexpr std::size_t kMaxWaitingWork = 1024;  // requests; beyond: 503
 inline constexpr std::size_t kMaxHeaderBytes =
     16UL * 1024;  // room for an API key and cookies; also of trailers, of a chunk's extension
 inline constexpr int kMaxConnections = 1024;       // the usual descriptor limit of a process

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,9 +114,16 @@ class Zygote {
   std::list<ScriptChild> children_;
 };
 
+constexpr int kNotByHand = 2;  // bad usage: only the master has this channel to give
+
 }  // namespace
 
 int run_zygote(const Clock& clock) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(kZygoteMasterChannel, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+      type != SOCK_SEQPACKET)
+    return kNotByHand;
   ignore_group_signals("cr-zygote");
   Descriptor exits = child_exits();
   if (!exits.is_open()) return 1;

@@ -64,7 +64,9 @@ class CommandTest(DaemonCase):
         self.assertIn("bad.lua:2:", done.stdout + done.stderr)
 
     def test_bad_usage_is_2_and_an_absent_server_is_1(self):
-        self.run_command("sumbit", status=2)
+        self.assertIn("sumbit", self.run_command("sumbit", status=2).stderr)
+        for role in ("executor-master", "executor-worker", "executor-zygote"):
+            self.assertIn(self.daemon.command(role, timeout=10).returncode, (1, 2), role)
         self.run_command("show", status=2)
         self.run_command("show", "x", status=2)
         self.run_command("list", "--state", "nope", status=2)

@@ -222,6 +222,14 @@ class SecondCopyTest(DaemonCase):
         for path in [daemon.folder / "var", *(daemon.folder / "var").iterdir()]:
             self.assertEqual(path.stat().st_mode & 0o077, 0, path)
 
+    def test_a_stop_while_it_waits_for_the_lock_is_no_failure(self):
+        daemon = self.start_daemon()
+        second = self.make_daemon(daemon.settings, name="daemon", arguments=["--wait-lock"])
+        second.launch()
+        wait_until(lambda: "waiting_for_lock" in second.log_tail(), 10, "it waits")
+        self.assertEqual(second.stop(10), 0)
+        self.assertTrue(daemon.is_running())
+
     def test_with_wait_lock_it_takes_over_when_the_first_has_gone(self):
         daemon = self.start_daemon()
         second = self.make_daemon(daemon.settings, name="daemon", arguments=["--wait-lock"])
