@@ -260,9 +260,6 @@ class Texts(TidyCase):
     def test_unfinished_work_is_red(self):
         self.assert_red("src/app/x.cc:1: unfinished", self.code("app", f"// {WORK}: later\n"))
 
-    def test_a_word_from_outside_is_red(self):
-        self.assert_red("docs/x.md:1: outside-word", {"docs/x.md": "ask the integ" + "rator\n"})
-
 
 class Silenced(TidyCase):
     def test_a_skip_without_a_reason_is_red(self):

@@ -22,18 +22,13 @@ SQL_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 # Spelled in parts, so that this file does not break its own rule.
 MACHINE_PATH = re.compile(
     r"(?<![\w.\-/~}])/(?:" + "|".join(["home", "root", "work", "Users", "mnt", "media"])
-    + r")/|(?<![\w/])" + "shar" + r"ed/|/tmp/" + "team")
+    + r")/")
 TEMPORARY = re.compile(r"(?<![\w.\-}])/tm" + r"p(?:/|\b)")
 ABSOLUTE = re.compile(
     r"(?<![\w.\-/}:])/(?:bin|boot|dev|etc|lib|lib64|opt|proc|run|sbin|srv|sys|usr|var)"
     r"(?:/[\w.+-]+)+")
 ABSOLUTE_ALLOWED = re.compile(
     r"/proc/|/dev/(?:null|urandom|shm)\b|/sys/fs/cgroup\b|/etc/(?:machine-id|hostname)\b")
-OUTSIDE_WORDS = re.compile(
-    r"\b(?:" + "|".join([
-        "integ" + "rator", "sub-?ag" + "ent", "team" + "mate", "language " + "model",
-        "chat" + "bot", "C" + "EO",
-    ]) + r")s?\b")
 UNFINISHED = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"])
                         + r")\b")
 
@@ -77,15 +72,6 @@ def machine_paths(tree: Tree) -> Iterator[Finding]:
                                            "in the program (use a setting)")
 
 
-def outside_words(tree: Tree) -> Iterator[Finding]:
-    """The project speaks only of itself."""
-    for file in tree.files.values():
-        for number, line in enumerate(file.lines, 1):
-            if match := OUTSIDE_WORDS.search(line):
-                yield file.finding(number, "outside-word", f"'{match[0]}' means nothing to a "
-                                   "reader of this project (use the glossary's words)")
-
-
 def unfinished_work(tree: Tree) -> Iterator[Finding]:
     """What is not done is in no file: it is an issue."""
     for file in tree.files.values():
@@ -123,4 +109,4 @@ def silenced_checks(tree: Tree) -> Iterator[Finding]:
                                    "reason)")
 
 
-RULES = [sql_clock_and_chance, machine_paths, outside_words, unfinished_work, silenced_checks]
+RULES = [sql_clock_and_chance, machine_paths, unfinished_work, silenced_checks]
