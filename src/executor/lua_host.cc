@@ -142,10 +142,20 @@ int run_body(lua_State* state) {
   return 0;
 }
 
+// Lua would show these by their address, which tells the reader nothing and a stranger too much.
+bool shows_as_address(lua_State* state, int index) {
+  const int type = lua_type(state, index);
+  if (type != LUA_TTABLE && type != LUA_TFUNCTION && type != LUA_TUSERDATA) return false;
+  const bool has_text = luaL_getmetafield(state, index, "__tostring") != LUA_TNIL;
+  if (has_text) lua_pop(state, 1);
+  return !has_text;
+}
+
 // The error object at index 1 as text; its __tostring is the script's own code.
 int describe_error(lua_State* state) {
   auto& message = *static_cast<std::string*>(lua_touserdata(state, 2));
-  message = text_of(state, 1, limits::kMaxErrorMessageBytes);
+  message = shows_as_address(state, 1) ? fmt::format("an error of type {}", luaL_typename(state, 1))
+                                       : text_of(state, 1, limits::kMaxErrorMessageBytes);
   return 0;
 }
 

@@ -42,6 +42,15 @@ class PathTest(DaemonCase):
         self.assertIn("no such rule", row["error_message"])
         self.assertIn("2", row["error_message"])
 
+    def test_an_error_that_is_no_text_is_named_by_its_type_not_by_its_address(self):
+        daemon = self.start_daemon()
+        for source, expected in (("error({code = 7})", "an error of type table"),
+                                 ("error(print)", "an error of type function"),
+                                 ("error(setmetatable({}, {__tostring = function() return 'mine' end}))", "mine")):
+            with self.subTest(source=source):
+                row = daemon.wait_finished(daemon.submit("acme", source))
+                self.assertEqual((row["error_code"], row["error_message"]), (301, expected))
+
     def test_the_payload_arrives_as_a_table_and_the_log_is_readable(self):
         daemon = self.start_daemon()
         number = daemon.submit("acme", 'log(event.name, #event.list, event.none == json.null)',
@@ -141,8 +150,7 @@ class GateTest(DaemonCase):
                    for i in range(6)]
         gate = wait_until(lambda: daemon.client.get("/queue/data").json["gated_keys"], 20, "a gate")
         self.assertRegex(gate[0]["key"], "^[0-9a-f]{64}$")
-        shown = daemon.command("status")
-        self.assertEqual(shown.returncode, 0, shown.stderr)
+        wait_until(lambda: gate[0]["key"] in daemon.command("status").stdout, 20, "the gate in status")
         daemon.wait_drained(60)
         self.assertEqual({daemon.execution(n)["state"] for n in numbers}, {"succeeded"})
         self.assertEqual(len(fake.effects()), 12)
