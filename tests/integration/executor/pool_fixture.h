@@ -21,7 +21,7 @@
 namespace coderunner::executor_test {
 
 // Polls `holds` for at most `limit`.
-bool eventually(const std::function<bool()>& holds, Millis limit = Millis{10'000});
+bool eventually(const std::function<bool()>& holds, Millis limit = Millis{60'000});
 
 struct Reply {
   int status = 0;  // 0: the connection closed without an answer
@@ -49,7 +49,7 @@ class PoolTest : public ::testing::Test {
   // A dispatch that is under way: the answer is read from its socket.
   executor::Descriptor post(int job, const std::string& nonce = {}) const;
   static std::optional<Reply> read_reply(const executor::Descriptor& socket,
-                                         Millis limit = Millis{10'000});
+                                         Millis limit = Millis{60'000});
   Reply run(int job) const { return read_reply(post(job)).value_or(Reply{}); }
 
   // Processes of this pool's generations, by name: "cr-master", "cr-worker", ...
@@ -58,14 +58,14 @@ class PoolTest : public ::testing::Test {
   bool has_begun(int job) const {
     return eventually([&] { return !ledger_->run_of(job).empty(); });
   }
-  bool has_ended(int job, Millis limit = Millis{10'000}) const {
+  bool has_ended(int job, Millis limit = Millis{60'000}) const {
     return eventually([&] { return !ledger_->outcome(job).empty(); }, limit);
   }
   // Soon: well before anything but a signal would have ended it.
   bool no_script_is_left() const {
-    return eventually([&] { return processes("cr-script").empty(); }, Millis{3'000});
+    return eventually([&] { return processes("cr-script").empty(); }, Millis{20'000});
   }
-  bool all_gone(Millis limit = Millis{10'000}) const {
+  bool all_gone(Millis limit = Millis{60'000}) const {
     return eventually([&] { return processes().empty(); }, limit);
   }
   std::string events() const { return read_text(setup_.folder / "events"); }
