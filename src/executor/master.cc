@@ -200,14 +200,6 @@ class Master {
   MonoTime accept_again_at_{};
 };
 
-Descriptor child_exits() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return Descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
-}
-
 void close_on_exec(const Descriptor& descriptor) { ::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC); }
 
 }  // namespace

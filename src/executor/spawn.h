@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "executor/descriptor.h"
 #include "executor/roles.h"
 
 namespace coderunner::executor {
@@ -19,5 +20,8 @@ Result<int> spawn_role(Role role, std::span<const int> descriptors);
 // manager signal the whole group, but these processes are told what to do by their channels alone
 // (rulings 27). Broken pipes are errors.
 void ignore_group_signals(const char* process_name);
+
+// SIGCHLD, blocked from now on, as something to poll; not open where it could not be made.
+Descriptor child_exits();
 
 }  // namespace coderunner::executor

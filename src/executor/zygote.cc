@@ -27,14 +27,6 @@ struct ScriptChild {
   Descriptor control;  // closed once the worker is gone
 };
 
-Descriptor child_exits() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return Descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
-}
-
 class Zygote {
  public:
   Zygote(Descriptor master, Descriptor exits, const Clock& clock)
