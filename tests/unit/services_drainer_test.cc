@@ -43,6 +43,11 @@ class DrainerTest : public ::testing::Test {
       }
     return false;
   }
+  // The drainer's next tick hands it over and the executor takes it.
+  bool begins(Drainer& drainer, ExecutionId execution, const std::string& executor = "worker") {
+    tick(drainer);
+    return begin(execution, executor);
+  }
   void finish(ExecutionId execution) {
     ASSERT_EQ(*store_.finish(execution, run_of(execution), {}, clock_.utc_now()),
               FinishAnswer::finished);
@@ -167,8 +172,7 @@ TEST_F(DrainerTest, A503AfterTheNonceWasSpentKeepsTheRunInFlight) {
   const ExecutionId id = admit("a");
   admit("b");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   transport_.answer(id, 503);
   tick(drainer);
   tick(drainer, 60s);
@@ -181,8 +185,7 @@ TEST_F(DrainerTest, ASuccessWhoseRowIsStillRunningIsNotBelieved) {
   const ExecutionId id = admit("a");
   admit("b");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   transport_.answer(id, 200);
   tick(drainer);
   EXPECT_EQ(dispatches(), 1U);
@@ -205,8 +208,7 @@ TEST_F(DrainerTest, ARunWhoseExecutorIsProvedDeadEnds303AndFreesItsSlotAtOnce) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a"), next = admit("b");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id, "killed"));
+  ASSERT_TRUE(begins(drainer, id, "killed"));
   probe_.gone.insert({"killed"});
   transport_.break_off(id);
   tick(drainer);
@@ -221,8 +223,7 @@ TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   transport_.break_off(id);
   tick(drainer);
   tick(drainer, 409s);
@@ -235,8 +236,7 @@ TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   transport_.break_off(id);
   tick(drainer);
   clock_.step_utc(24h);
@@ -247,8 +247,7 @@ TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
 TEST_F(DrainerTest, AFinishedRowIsNeverTouchedByALateDoubt) {
   const ExecutionId id = admit("a");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id, "killed"));
+  ASSERT_TRUE(begins(drainer, id, "killed"));
   ASSERT_EQ(*store_.finish(id, run_of(id), {}, clock_.utc_now()), FinishAnswer::finished);
   probe_.gone.insert({"killed"});
   transport_.break_off(id);
@@ -297,8 +296,7 @@ TEST_F(DrainerTest, AStoreThatIsAwayLosesNoAnswer) {
   const ExecutionId id = admit("a");
   admit("b");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   finish(id);
   store_.fail_with(Error{Failure::unavailable, "away"});
   tick(drainer);
@@ -314,8 +312,7 @@ TEST_F(DrainerTest, StopsPickingButGoesOnSettling) {
   const ExecutionId id = admit("a");
   admit("b");
   Drainer drainer = make();
-  tick(drainer);
-  ASSERT_TRUE(begin(id));
+  ASSERT_TRUE(begins(drainer, id));
   drainer.stop_picking();
   finish(id);
   tick(drainer);
