@@ -20,14 +20,18 @@ HOME = "/" + "home" + "/someone"
 TEMPORARY = "/tm" + "p/x"
 
 
-def found_in(files: dict[str, str]) -> list[str]:
-    """`path:line: rule` of each finding in a tree that holds exactly these files."""
+def found_in(files: dict[str, str], dead: bool = False) -> list[str]:
+    """`path:line: rule` of each finding in a tree that holds exactly these files.
+
+    In a tree of one file that file is dead: only the tests of that rule want to hear it.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
-        return [f"{one.path}:{one.line}: {one.rule}" for one in findings(Tree.read(root))]
+        return [f"{one.path}:{one.line}: {one.rule}" for one in findings(Tree.read(root))
+                if dead or one.rule != "dead"]
 
 
 class TidyCase(unittest.TestCase):
@@ -281,6 +285,41 @@ class Silenced(TidyCase):
         self.assert_red("src/app/x.cc:1: silenced",
                         self.code("app", "int x;  // NOLINT(bugprone-x)\n"))
         self.assert_green(self.code("app", "int x;  // NOLINT(bugprone-x): the C API asks\n"))
+
+
+class Dead(TidyCase):
+    def dead(self, files: dict[str, str]) -> list[str]:
+        return [found for found in found_in(files, dead=True) if found.endswith(" dead")]
+
+    def test_a_header_nobody_includes_is_red(self):
+        self.assertEqual(["src/base/x.h:1: dead"],
+                         self.dead({**self.code("base", "int x;  // x.h\n"), "src/base/x.h": HEADER}))
+        self.assertEqual([], self.dead({**self.code("app", '#include "base/x.h"\n'),
+                                        "src/base/x.h": HEADER}))
+
+    def test_a_header_is_not_kept_alive_by_itself(self):
+        self.assertEqual(["src/base/x.h:1: dead"],
+                         self.dead({"src/base/x.h": HEADER + '#include "base/x.h"\n'}))
+
+    def test_a_script_a_module_or_a_page_nobody_names_is_red(self):
+        for path in ("tools/x", "tests/support/x.py", "docs/x.md", "tests/data/y/x.csv"):
+            self.assertEqual([f"{path}:1: dead"], self.dead({path: "x\n"}))
+
+    def test_what_is_named_imported_or_listed_with_its_folder_is_green(self):
+        self.assertEqual([], self.dead({"dev": "tools/x y\n", "tools/x": "a\n"}))
+        self.assertEqual([], self.dead({"tests/support/x.py": "a\n",
+                                        "tests/crash/a_test.py": "from support.x import a\n"}))
+        self.assertEqual([], self.dead({"docs/x.md": "a\n", "README.md": "see (docs/x.md).\n"}))
+        self.assertEqual([], self.dead({"tests/data/y/x.csv": "1\n",
+                                        "tests/unit/a_test.py": 'DATA / "y"\n'}))
+
+    def test_a_limit_that_bounds_nothing_is_red(self):
+        limits = HEADER + "inline constexpr int kMost = 1;\nconstexpr int twice(int a) { return a; }\n"
+        use = self.code("app", '#include "domain/limits.h"\nint x = kMost + twice(1);\n')
+        self.assertEqual([], self.dead({**use, "src/domain/limits.h": limits}))
+        unused = self.code("app", '#include "domain/limits.h"\n')
+        self.assertEqual(["src/domain/limits.h:3: dead", "src/domain/limits.h:4: dead"],
+                         self.dead({**unused, "src/domain/limits.h": limits}))
 
 
 class Registration(TidyCase):

@@ -1,6 +1,6 @@
 """The rules, in the order in which they are reported on one line."""
 
-from . import calls, includes, registration, shape, texts
+from . import calls, dead, includes, registration, shape, texts
 from .tree import Finding, Tree
 
 RULES = [
@@ -8,6 +8,7 @@ RULES = [
     *calls.RULES,
     *texts.RULES,
     *registration.RULES,
+    *dead.RULES,
     *shape.RULES,
 ]
 

@@ -12,7 +12,7 @@ SKIPPED_FOLDERS = {".git", "build", "var", "__pycache__", "node_modules"}
 CPP_SUFFIXES = (".h", ".cc")
 TEXT_SUFFIXES = (
     *CPP_SUFFIXES, ".py", ".sh", ".sql", ".lua", ".cmake", ".txt", ".md", ".json", ".toml",
-    ".yml", ".yaml", ".html", ".css", ".js", ".php", ".service", ".conf", ".in", ".supp", "",
+    ".csv", ".yml", ".yaml", ".html", ".css", ".js", ".php", ".service", ".conf", ".in", ".supp", "",
 )
 
 # Comments, then literals; a quote after a digit is a digit separator (1'000).
