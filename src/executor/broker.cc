@@ -58,6 +58,8 @@ std::variant<CallAnswer, RunEnd> Broker::call(const ScriptCall& call) {
     if (!is_get(call))
       if (auto stop = announce(call, attempt)) return *stop;
     // Die here: the line above says what may have been sent; the row ends 303 by the next worker.
+    // Stop here and wake when the row has been ended: past the wall nothing is sent any more, but
+    // between the last look at the clock and the send no store can stop it. The line tells of it.
     const ApiAnswer answer = attempt_once(call, attempt);
     if (auto stop = judge(call, attempt, answer)) return *stop;
   }
@@ -96,15 +98,20 @@ Broker::Stop Broker::await_gate() {
   return std::nullopt;
 }
 
+// Also the fence of a run that was stopped and has woken: where its row has an end already, nothing
+// is sent any more.
 Broker::Stop Broker::announce(const ScriptCall& call, int attempt) {
   ApiCall sending;
   sending.method = call.method;
   sending.path = call.path;
   sending.attempt = attempt;
-  parts_.log.note_call("info", "sending " + name_of(call), sending, RunLog::Keep::always);
   Millis pause = limits::kStoreRetryMin;
   for (;;) {
-    const auto kept = parts_.log.flush();
+    const auto kept = parts_.log.announce("sending " + name_of(call), sending);
+    if (kept && *kept == AnnounceAnswer::not_this_run) {
+      parts_.log.say("warn", "not sent, the row had been ended by somebody else: " + name_of(call));
+      return RunEnd::fenced;
+    }
     if (const auto end = parts_.watch.look()) return *end;
     if (kept) break;
     if (pause >= to_wall())

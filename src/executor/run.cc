@@ -106,7 +106,7 @@ RunAnswer Run::begin_and_drive(JobId job, const Nonce& nonce, ScriptLink script)
   const Begun& row = std::get<Begun>(*begun);
   slot.board.note_execution(slot.number, row.execution);
   enter(Stage::running);
-  RunLog log{worker.ledger, worker.clock, row.execution};
+  RunLog log{worker.ledger, worker.clock, {row.execution, run}};
   const Outcome outcome = drive(row, std::move(script), log, wall);
   return finish(row, run, outcome, log);
 }

@@ -22,13 +22,13 @@ std::string storable_text(std::string_view text, std::size_t max_bytes) {
 }
 
 void RunLog::say(std::string_view level, std::string_view message) {
-  if (has_room(message.size())) add(level, message, std::nullopt);
+  if (has_room(message.size())) pending_.push_back(line(level, message, std::nullopt));
 }
 
 void RunLog::note_call(std::string_view level, std::string_view message, const ApiCall& call,
                        Keep keep) {
   if (keep == Keep::always || has_room(message.size() + call.path.size()))
-    add(level, message, call);
+    pending_.push_back(line(level, message, call));
 }
 
 bool RunLog::has_room(std::size_t bytes) {
@@ -36,23 +36,34 @@ bool RunLog::has_room(std::size_t bytes) {
   bytes_ += std::min(bytes, limits::kMaxLogLineBytes) + kLineOverhead;
   if (bytes_ <= limits::kMaxLogBytesPerRun) return true;
   is_cut_ = true;
-  add("warn", "the log is cut here: this run has written all that one run may write", {});
+  pending_.push_back(
+      line("warn", "the log is cut here: this run has written all that one run may write", {}));
   return false;
 }
 
-void RunLog::add(std::string_view level, std::string_view message,
-                 const std::optional<ApiCall>& call) {
-  LogLine line;
-  line.at = clock_.utc_now();
-  line.level = level;
-  line.message = storable_text(message, limits::kMaxLogLineBytes);
-  line.call = call;
-  pending_.push_back(std::move(line));
+LogLine RunLog::line(std::string_view level, std::string_view message,
+                     const std::optional<ApiCall>& call) const {
+  LogLine made;
+  made.at = clock_.utc_now();
+  made.level = level;
+  made.message = storable_text(message, limits::kMaxLogLineBytes);
+  made.call = call;
+  return made;
+}
+
+Result<AnnounceAnswer> RunLog::announce(std::string_view message, const ApiCall& call) {
+  pending_.push_back(line("info", message, call));
+  const auto answer = ledger_.announce(run_.execution, run_.run, pending_);
+  if (answer && *answer == AnnounceAnswer::announced)
+    pending_.clear();
+  else
+    pending_.pop_back();
+  return answer;
 }
 
 Result<Done> RunLog::flush() {
   if (pending_.empty()) return Done{};
-  const auto kept = ledger_.append_log(execution_, pending_);
+  const auto kept = ledger_.append_log(run_.execution, pending_);
   if (!kept) return kept;
   pending_.clear();
   return kept;

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "domain/execution.h"
@@ -15,16 +16,25 @@ namespace coderunner::executor {
 // Valid UTF-8 without NUL, which not every store keeps; at most `max_bytes`, with a mark where cut.
 std::string storable_text(std::string_view text, std::size_t max_bytes);
 
+struct LoggedRun {
+  ExecutionId execution;
+  RunId run;
+};
+
 class RunLog {
  public:
-  RunLog(Ledger& ledger, const Clock& clock, ExecutionId execution)
-      : ledger_(ledger), clock_(clock), execution_(execution) {}
+  RunLog(Ledger& ledger, const Clock& clock, LoggedRun run)
+      : ledger_(ledger), clock_(clock), run_(std::move(run)) {}
 
   // Beyond limits::kMaxLogBytesPerRun one line says that the rest is cut.
   void say(std::string_view level, std::string_view message);
   // A call that may have changed something is kept whatever has been written before.
   enum class Keep { within_share, always };
   void note_call(std::string_view level, std::string_view message, const ApiCall& call, Keep keep);
+
+  // A call about to be sent. The line is durable, with all before it, where it answers `announced`;
+  // otherwise it is dropped: nothing was sent. Never counted against the share.
+  Result<AnnounceAnswer> announce(std::string_view message, const ApiCall& call);
 
   bool has_pending() const { return !pending_.empty(); }
   std::size_t pending() const { return pending_.size(); }
@@ -36,11 +46,12 @@ class RunLog {
 
  private:
   bool has_room(std::size_t bytes);
-  void add(std::string_view level, std::string_view message, const std::optional<ApiCall>& call);
+  LogLine line(std::string_view level, std::string_view message,
+               const std::optional<ApiCall>& call) const;
 
   Ledger& ledger_;
   const Clock& clock_;
-  ExecutionId execution_;
+  LoggedRun run_;
   std::vector<LogLine> pending_;
   std::size_t bytes_ = 0;
   bool is_cut_ = false;

@@ -54,6 +54,7 @@ Outcome outcome_of(const OutsideEnd& outside) {
       break;
     case RunEnd::stop: message = "stopped: the executor was stopped"; break;
     case RunEnd::script_lost: message = "lost: the script's process died with its parent"; break;
+    case RunEnd::fenced: message = "fenced: the row had been ended by somebody else"; break;
     case RunEnd::script_ended: ensure(false, "a script's own end is not one from outside");
   }
   message += outside.sent.empty() ? "; it had sent no change"

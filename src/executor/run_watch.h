@@ -14,6 +14,7 @@ enum class RunEnd {
   stop,          // the executor was told to stop
   script_ended,  // the script process has ended; its wait status is known
   script_lost,   // the zygote has died, and the script with it
+  fenced,        // somebody else has ended the row
 };
 
 class RunWatch {

@@ -147,6 +147,7 @@ struct Begun {
 struct BeginRefused {};  // wrong, spent, revoked or old nonce, unknown job: 113
 
 enum class FinishAnswer { finished, not_this_run };
+enum class AnnounceAnswer { announced, not_this_run };
 
 class Ledger {
  public:
@@ -159,6 +160,11 @@ class Ledger {
                                       const Outcome& outcome, UtcTime now) = 0;
   // Durable when it answers. LogLine::id is ignored.
   virtual Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) = 0;
+  // What must stand in the log before a run changes anything outside. Conditional on (execution,
+  // run, running) in the same transaction: a run whose row somebody else has ended writes no line,
+  // and may send nothing any more.
+  virtual Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
+                                          const std::vector<LogLine>& lines) = 0;
 };
 
 // ---- Views

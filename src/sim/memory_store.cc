@@ -254,6 +254,17 @@ Result<Done> MemoryStore::append_log(ExecutionId execution, const std::vector<Lo
   return Done{};
 }
 
+Result<AnnounceAnswer> MemoryStore::announce(ExecutionId execution, const RunId& run,
+                                             const std::vector<LogLine>& lines) {
+  if (failing_) return *failing_;
+  const StoredExecution* stored = find(execution);
+  if (stored == nullptr || stored->row.status != Status::running || stored->row.run != run)
+    return AnnounceAnswer::not_this_run;
+  const auto kept = append_log(execution, lines);
+  if (!kept) return kept.error();
+  return AnnounceAnswer::announced;
+}
+
 // ---- QueueView
 
 Result<std::optional<Execution>> MemoryStore::execution(ExecutionId id) {

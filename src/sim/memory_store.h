@@ -62,6 +62,8 @@ class MemoryStore final : public AdmissionStore,
   Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
                               UtcTime now) override;
   Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+  Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
+                                  const std::vector<LogLine>& lines) override;
 
   // ---- QueueView
   Result<std::optional<Execution>> execution(ExecutionId id) override;

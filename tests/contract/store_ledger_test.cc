@@ -161,5 +161,35 @@ TEST_P(StoreContract, LogLinesComeBackInOrderAndInPages) {
   EXPECT_TRUE(store->view().logs(admitted.execution, rest[0].id, 2)->empty());
 }
 
+TEST_P(StoreContract, AnAnnouncementIsKeptWhileTheRowIsThisRuns) {
+  const Admitted admitted = run("acme", "run1");
+  auto& ledger = store->ledger();
+  EXPECT_EQ(
+      *ledger.announce(admitted.execution, {"run1"},
+                       {{{}, kNoon, "info", "before", {}}, {{}, kNoon, "info", "sending", {}}}),
+      AnnounceAnswer::announced);
+  const auto lines = *store->view().logs(admitted.execution, {0}, 9);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[1].message, "sending");
+}
+
+TEST_P(StoreContract, AnAnnouncementOfARunThatHasEndedOrIsNotTheRowsIsNotKept) {
+  const Admitted reaped = run("acme", "run1");
+  const Admitted running = run("acme", "run2");
+  const Admitted queued = admit("acme", "k1");
+  auto& ledger = store->ledger();
+  ASSERT_TRUE(*store->dispatch().abandon(reaped.execution, RunId{"run1"}, "reaped", kNoon));
+  const std::vector<LogLine> lines{{{}, kNoon, "info", "sending", {}}};
+  const auto answer = [&](ExecutionId execution, const char* run_id) {
+    return *ledger.announce(execution, {run_id}, lines);
+  };
+  EXPECT_EQ(answer(reaped.execution, "run1"), AnnounceAnswer::not_this_run);
+  EXPECT_EQ(answer(running.execution, "run1"), AnnounceAnswer::not_this_run);
+  EXPECT_EQ(answer(queued.execution, "run1"), AnnounceAnswer::not_this_run);
+  EXPECT_EQ(answer({9999}, "run1"), AnnounceAnswer::not_this_run);
+  for (const ExecutionId execution : {reaped.execution, running.execution, queued.execution})
+    EXPECT_TRUE(store->view().logs(execution, {0}, 9)->empty());
+}
+
 }  // namespace
 }  // namespace coderunner::contract

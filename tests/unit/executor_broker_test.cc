@@ -71,7 +71,16 @@ class KeptLog final : public Ledger {
     lines.insert(lines.end(), added.begin(), added.end());
     return Done{};
   }
+  Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
+                                  const std::vector<LogLine>& added) override {
+    EXPECT_EQ(run, RunId{"run1"});
+    if (away_for == 0 && --still_ours_for < 0) return AnnounceAnswer::not_this_run;
+    const auto kept = append_log(execution, added);
+    if (!kept) return kept.error();
+    return AnnounceAnswer::announced;
+  }
   std::vector<LogLine> lines;
+  int still_ours_for = 1'000'000;  // announcements, then somebody else ends the row
   int appends = 0;
   int away_for = 0;  // calls
 };
@@ -145,7 +154,7 @@ class BrokerTest : public ::testing::Test {
   ToldGates gates;
   ToldApi api{clock};
   TurningWatch watch{clock};
-  RunLog log{ledger, clock, ExecutionId{5}};
+  RunLog log{ledger, clock, {ExecutionId{5}, RunId{"run1"}}};
   Broker broker{{api, gates, log, watch, clock, events}, task()};
   const ScriptCall get{"GET", "/boards", std::nullopt};
   const ScriptCall post{"POST", "/cards", R"({"title":"x"})"};
@@ -350,6 +359,32 @@ TEST_F(BrokerTest, WithoutItsLineAChangeIsNotSentAtAll) {
   EXPECT_TRUE(error.message.starts_with("not sent: ")) << error.message;
   EXPECT_TRUE(api.sent.empty());
   EXPECT_TRUE(broker.sent().empty());
+}
+
+TEST_F(BrokerTest, ALineThatWasNeverKeptIsNotWrittenLater) {
+  ledger.away_for = 1;
+  watch.stop_at = clock.mono_now();
+  EXPECT_EQ(end_of(post), RunEnd::stop);
+  EXPECT_TRUE(log_lines().empty()) << "nothing was sent";
+}
+
+TEST_F(BrokerTest, ARunWhoseRowSomebodyElseHasEndedSendsNothing) {
+  ledger.still_ours_for = 1;
+  EXPECT_TRUE(std::holds_alternative<CallResult>(call(post)));
+  EXPECT_EQ(end_of(post), RunEnd::fenced);
+  EXPECT_EQ(api.sent.size(), 1U);
+  EXPECT_EQ(broker.sent(), std::vector<std::string>{"POST /cards: 200"});
+  EXPECT_EQ(log_lines(), (std::vector<std::string>{
+                             "sending POST /cards", "POST /cards: 200",
+                             "not sent, the row had been ended by somebody else: POST /cards"}));
+}
+
+TEST_F(BrokerTest, AResendIsFencedToo) {
+  api.answers = {limited("10")};
+  ledger.still_ours_for = 1;
+  EXPECT_EQ(end_of(post), RunEnd::fenced);
+  EXPECT_EQ(api.sent.size(), 1U);
+  EXPECT_EQ(broker.sent(), std::vector<std::string>{"POST /cards: 429"});
 }
 
 TEST_F(BrokerTest, AGetNeedsNoLineInAdvance) {

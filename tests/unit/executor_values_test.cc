@@ -80,6 +80,9 @@ class CountedLog final : public Ledger {
     lines.insert(lines.end(), added.begin(), added.end());
     return Done{};
   }
+  Result<AnnounceAnswer> announce(ExecutionId, const RunId&, const std::vector<LogLine>&) override {
+    return fail(Failure::internal, "not here");
+  }
   std::vector<LogLine> lines;
   bool away = false;
 };
@@ -87,7 +90,7 @@ class CountedLog final : public Ledger {
 TEST(RunLogShare, IsCutOnceAndVisibly) {
   CountedLog ledger;
   const fakes::TurnedClock clock;
-  RunLog log{ledger, clock, ExecutionId{1}};
+  RunLog log{ledger, clock, {ExecutionId{1}, RunId{"run1"}}};
   const std::string line(limits::kMaxLogLineBytes, 'x');
   for (int i = 0; i < 200; ++i) log.say("info", line);
   ApiCall call;
@@ -111,7 +114,7 @@ TEST(RunLogShare, IsCutOnceAndVisibly) {
 TEST(RunLogShare, CountsEmptyLinesToo) {
   CountedLog ledger;
   const fakes::TurnedClock clock;
-  RunLog log{ledger, clock, ExecutionId{1}};
+  RunLog log{ledger, clock, {ExecutionId{1}, RunId{"run1"}}};
   for (int i = 0; i < 100'000; ++i) log.say("info", "");
   EXPECT_LT(log.pending(), 20'000U);
 }
@@ -119,7 +122,7 @@ TEST(RunLogShare, CountsEmptyLinesToo) {
 TEST(ARunLog, KeepsItsLinesWhileTheStoreIsAwayAndDoesNotHammerIt) {
   CountedLog ledger;
   fakes::TurnedClock clock;
-  RunLog log{ledger, clock, ExecutionId{1}};
+  RunLog log{ledger, clock, {ExecutionId{1}, RunId{"run1"}}};
   ledger.away = true;
   log.say("info", "first");
   log.flush_when_due();

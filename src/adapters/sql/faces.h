@@ -47,6 +47,8 @@ class LedgerFace final : public Ledger {
   Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
                               UtcTime now) override;
   Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+  Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
+                                  const std::vector<LogLine>& lines) override;
 
  private:
   CommitQueue& writer_;

@@ -1,6 +1,7 @@
 #include "adapters/sql/faces.h"
 #include "adapters/sql/rows.h"
 #include "adapters/sql/statements.h"
+#include "base/ensure.h"
 #include "base/text.h"
 
 namespace coderunner::sql {
@@ -30,6 +31,29 @@ Result<Keep> spend(Session& session, const Begin& begin, BeginAnswer& answer) {
   answer = read_begun(rows->front());
   if (begin.before_commit) begin.before_commit(execution);
   return Keep::yes;
+}
+
+std::string kept_message(const LogLine& line) { return replace_invalid_utf8(line.message); }
+
+// The id of the last line.
+Result<std::int64_t> insert_lines(Session& session, ExecutionId execution,
+                                  const std::vector<LogLine>& lines) {
+  std::int64_t last = 0;
+  for (const LogLine& line : lines) {
+    const auto call = line.call ? std::optional{write_call(*line.call)} : std::nullopt;
+    const auto id = session.insert(text::kInsertLog,
+                                   {execution, line.at, line.level, kept_message(line), call});
+    if (!id) return id.error();
+    last = *id;
+  }
+  return last;
+}
+
+Result<bool> has_last_line(Session& session, ExecutionId execution, std::int64_t id,
+                           const LogLine& line) {
+  const auto mark = session.query(text::kFindLog, {id, execution, line.at, kept_message(line)});
+  if (!mark) return mark.error();
+  return !mark->empty();
 }
 
 }  // namespace
@@ -89,24 +113,39 @@ Result<FinishAnswer> LedgerFace::finish(ExecutionId execution, const RunId& run,
 
 Result<Done> LedgerFace::append_log(ExecutionId execution, const std::vector<LogLine>& lines) {
   if (lines.empty()) return Done{};
-  const auto message = [](const LogLine& line) { return replace_invalid_utf8(line.message); };
   std::int64_t last = 0;
   return writer_.run<Done>(
       [&](Session& session, Done&) -> Result<Keep> {
-        for (const LogLine& line : lines) {
-          const auto call = line.call ? std::optional{write_call(*line.call)} : std::nullopt;
-          const auto id = session.insert(text::kInsertLog,
-                                         {execution, line.at, line.level, message(line), call});
-          if (!id) return id.error();
-          last = *id;
-        }
+        const auto inserted = insert_lines(session, execution, lines);
+        if (!inserted) return inserted.error();
+        last = *inserted;
         return Keep::yes;
       },
-      [&](Session& session, Done&) -> Result<bool> {
-        const auto mark = session.query(text::kFindLog,
-                                        {last, execution, lines.back().at, message(lines.back())});
-        if (!mark) return mark.error();
-        return !mark->empty();
+      [&](Session& session, Done&) {
+        return has_last_line(session, execution, last, lines.back());
+      });
+}
+
+Result<AnnounceAnswer> LedgerFace::announce(ExecutionId execution, const RunId& run,
+                                            const std::vector<LogLine>& lines) {
+  ensure(!lines.empty(), "an announcement says something");
+  std::int64_t last = 0;
+  return writer_.run<AnnounceAnswer>(
+      // Dying before the commit: nothing is sent. Dying after: the line names what may have been.
+      [&](Session& session, AnnounceAnswer& answer) -> Result<Keep> {
+        answer = AnnounceAnswer::not_this_run;
+        const auto mine = session.query(text::kIsThisRun, {execution, run});
+        if (!mine) return mine.error();
+        if (mine->empty()) return Keep::no;
+        const auto inserted = insert_lines(session, execution, lines);
+        if (!inserted) return inserted.error();
+        last = *inserted;
+        answer = AnnounceAnswer::announced;
+        return Keep::yes;
+      },
+      [&](Session& session, AnnounceAnswer& answer) {
+        answer = AnnounceAnswer::announced;
+        return has_last_line(session, execution, last, lines.back());
       });
 }
 

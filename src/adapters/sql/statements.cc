@@ -144,6 +144,10 @@ constexpr std::string_view kBegunByRun =
     "JOIN codeRunner_jobs j ON j.job_id = e.job_id "
     "WHERE e.job_id = :job AND e.run_id = :run AND e.status = 'running'";
 
+constexpr std::string_view kIsThisRun =
+    "SELECT 1 FROM codeRunner_executions WHERE execution_id = :execution AND status = 'running' "
+    "AND run_id = :run";
+
 constexpr std::string_view kInsertLog =
     "INSERT INTO codeRunner_logs (execution_id, at, level, message, api_call) "
     "VALUES (:execution, :at, :level, :message, :call)";
@@ -278,6 +282,7 @@ std::span<const Named> hot_statements() {
       {"spend nonce", kSpendNonce},
       {"begun", kBegun},
       {"begun by run", kBegunByRun},
+      {"is this run", kIsThisRun},
       {"find log", kFindLog},
       {"execution", kExecution},
       {"execution text", kExecutionText},

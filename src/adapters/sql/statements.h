@@ -46,6 +46,7 @@ extern const std::string_view kBeginExecution;
 extern const std::string_view kSpendNonce;
 extern const std::string_view kBegun;
 extern const std::string_view kBegunByRun;
+extern const std::string_view kIsThisRun;
 extern const std::string_view kInsertLog;
 extern const std::string_view kFindLog;
 

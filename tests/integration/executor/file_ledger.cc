@@ -105,4 +105,14 @@ Result<Done> FileLedger::append_log(ExecutionId execution, const std::vector<Log
   return Done{};
 }
 
+Result<AnnounceAnswer> FileLedger::announce(ExecutionId execution, const RunId& run,
+                                            const std::vector<LogLine>& lines) {
+  if (is_away()) return fail(Failure::unavailable, "away");
+  const int number = static_cast<int>(execution.value);
+  if (run_of(number) != run.value || !outcome(number).empty()) return AnnounceAnswer::not_this_run;
+  const auto kept = append_log(execution, lines);
+  if (!kept) return kept.error();
+  return AnnounceAnswer::announced;
+}
+
 }  // namespace coderunner::executor_test

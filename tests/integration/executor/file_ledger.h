@@ -31,6 +31,8 @@ class FileLedger final : public Ledger {
   Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
                               UtcTime now) override;
   Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
+  Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
+                                  const std::vector<LogLine>& lines) override;
 
  private:
   std::filesystem::path file(std::int64_t number, const char* what) const;
