@@ -45,6 +45,7 @@ Result<Millis> Drainer::run() {
   if (auto done = settle(); !done) return done.error();
   auto running = read_running();
   if (!running) return running.error();
+  watch_probe(*running);
   if (auto done = heartbeat(); !done) return done.error();
 
   std::vector<Occupied> occupied = in_flight(*running);
@@ -86,7 +87,7 @@ Result<Done> Drainer::settle() {
     if (!row) return row.error();
     if (*row == RevokeAnswer::running) doubtful_.emplace(at->first, at->second.started);
     if (*row == RevokeAnswer::free)
-      never_began(answer, back_off);
+      never_began(answer, back_off, at->second.started);
     else
       began(at->first);
     at = outstanding_.erase(at);
@@ -118,15 +119,22 @@ BackOff Drainer::back_off_after(const DispatchAnswer& answer) {
 
 void Drainer::began(ExecutionId execution) {
   row_failures_.erase(execution);
+  executor_works();
+}
+
+void Drainer::executor_works() {
   executor_failures_ = 0;
+  executor_failed_at_.reset();
   executor_down_until_.reset();
   executor_error_.clear();
 }
 
-void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off) {
+// Dispatches that were under way when the executor was first found to fail tell nothing new.
+void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started) {
   ++row_failures_[answer.execution];
-  if (blames_executor(answer)) {
+  if (blames_executor(answer) && (!executor_failed_at_ || started > *executor_failed_at_)) {
     executor_down_until_ = now_ + dispatch_back_off(++executor_failures_, chance());
+    executor_failed_at_ = mono_;
     executor_error_ = back_off.error;
   }
   parts_.events.record(
@@ -134,6 +142,21 @@ void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off)
        "dispatch_failed",
        answer.execution,
        {{"error", back_off.error}, {"never_sent", answer.never_sent ? "true" : "false"}}});
+}
+
+// While the executor is in trouble one dispatch at a time tries it, and its row says when it
+// begins: that is answer enough, a run may take its whole wall.
+void Drainer::watch_probe(const std::vector<RunningRow>& running) {
+  probing_ = false;
+  for (const auto& [execution, dispatch] : outstanding_) {
+    const bool began =
+        std::any_of(running.begin(), running.end(),
+                    [&, id = execution](const RunningRow& row) { return row.execution == id; });
+    if (!began)
+      probing_ = true;
+    else if (executor_failed_at_ && dispatch.started > *executor_failed_at_)
+      executor_works();
+  }
 }
 
 std::uint8_t Drainer::chance() {
@@ -207,8 +230,8 @@ Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
   if (!input.lanes.empty()) input.gates = closed_gates();
   // An executor that has just failed is tried with one dispatch, not with all.
   if (executor_failures_ > 0)
-    input.limits.concurrency =
-        std::min(input.limits.concurrency, static_cast<int>(input.in_flight.size()) + 1);
+    input.limits.concurrency = std::min(
+        input.limits.concurrency, static_cast<int>(input.in_flight.size()) + (probing_ ? 0 : 1));
   shares_.set_active(active_accounts(input));
   const Plan plan = plan_lanes(input, shares_);
   bool refused = false;

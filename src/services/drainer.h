@@ -72,7 +72,9 @@ class Drainer {
   Result<Done> settle();
   BackOff back_off_after(const DispatchAnswer& answer);
   void began(ExecutionId execution);
-  void never_began(const DispatchAnswer& answer, const BackOff& back_off);
+  void executor_works();
+  void never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started);
+  void watch_probe(const std::vector<RunningRow>& running);
   std::uint8_t chance();
   Result<std::vector<RunningRow>> read_running();
   Result<bool> end_if_proved_dead(const RunningRow& row);
@@ -95,6 +97,8 @@ class Drainer {
       doubtful_;                             // begun, but its dispatch ended without a finished row
   std::map<ExecutionId, int> row_failures_;  // dispatches in a row that came to nothing
   int executor_failures_ = 0;
+  std::optional<MonoTime> executor_failed_at_;  // the latest of them
+  bool probing_ = false;                        // a dispatch is under way that has not begun
   std::optional<UtcTime> executor_down_until_;
   std::string executor_error_;
   std::map<ApiKeyHash, UtcTime>

@@ -160,11 +160,22 @@ TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
   tick(drainer);
   tick(drainer, 30s);
   EXPECT_EQ(dispatches(), 5U);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 5U) << "a second probe beside one that nobody has answered yet";
   ASSERT_TRUE(begin(transport_.started.back().execution));
-  finish(transport_.started.back().execution);
-  tick(drainer);
-  EXPECT_EQ(dispatches(), 8U);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 8U) << "a row that began proves the executor well, finished or not";
   EXPECT_FALSE(drainer.status().executor_down_until.has_value());
+}
+
+TEST_F(DrainerTest, DispatchesThatFailTogetherAreOneFailureOfTheExecutor) {
+  for (const char* account : {"a", "b", "c", "d"}) admit(account);
+  Drainer drainer = make();
+  tick(drainer);
+  for (const Dispatch& dispatch : std::vector{transport_.started})
+    transport_.break_off(dispatch.execution);
+  tick(drainer);
+  EXPECT_LE(*drainer.status().executor_down_until - clock_.utc_now(), limits::kDispatchBackOffMin);
 }
 
 TEST_F(DrainerTest, A503AfterTheNonceWasSpentKeepsTheRunInFlight) {
