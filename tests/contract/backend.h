@@ -28,6 +28,8 @@ class Backend {
 
 std::unique_ptr<Backend> make_memory_backend();
 std::unique_ptr<Backend> make_sqlite_backend();
+std::unique_ptr<Backend> make_lying_backend();   // every other COMMIT is done and denied
+std::unique_ptr<Backend> make_losing_backend();  // every other COMMIT is lost
 
 struct BackendChoice {
   const char* name;

@@ -6,6 +6,7 @@
 #include "adapters/sql/sql_store.h"
 #include "adapters/sql/sqlite_session.h"
 #include "tests/contract/backend.h"
+#include "tests/contract/faulty_session.h"
 #include "tests/contract/sqlite_files.h"
 
 namespace coderunner::contract {
@@ -26,9 +27,27 @@ class MemoryBackend final : public Backend {
   MemoryStore store_;
 };
 
+// Every other COMMIT fails as told: what was answered and what is stored must come out the same.
+std::unique_ptr<sql::SqlStore> open_faulty(SqliteFile& file, Fault fault) {
+  static_cast<void>(file.open());  // makes the schema
+  auto session = std::make_unique<FaultySession>(file.session());
+  session->before_commit = [&on = *session, fault, commits = 0]() mutable {
+    if (commits++ % 2 == 0) on.arm("COMMIT", fault);
+  };
+  const sql::BusyWait wait{
+      file.clock, file.entropy, [&file](Millis length) { file.clock.advance(length); }, {}};
+  return std::make_unique<sql::SqlStore>(
+      sql::SqlStore::Parts{{std::move(session), wait, nullptr, sql::Writer::own_thread},
+                           [&file] { return file.session(); },
+                           wait,
+                           limits::kStoreReaders},
+      file.events);
+}
+
 class SqliteBackend final : public Backend {
  public:
-  SqliteBackend() : store_(file_.open()), raw_(file_.session()) {}
+  explicit SqliteBackend(std::optional<Fault> fault)
+      : store_(fault ? open_faulty(file_, *fault) : file_.open()), raw_(file_.session()) {}
   AdmissionStore& admission() override { return store_->admission(); }
   DispatchStore& dispatch() override { return store_->dispatch(); }
   Ledger& ledger() override { return store_->ledger(); }
@@ -71,7 +90,15 @@ class SqliteBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_memory_backend() { return std::make_unique<MemoryBackend>(); }
-std::unique_ptr<Backend> make_sqlite_backend() { return std::make_unique<SqliteBackend>(); }
+std::unique_ptr<Backend> make_sqlite_backend() {
+  return std::make_unique<SqliteBackend>(std::nullopt);
+}
+std::unique_ptr<Backend> make_lying_backend() {
+  return std::make_unique<SqliteBackend>(Fault::do_and_lie);
+}
+std::unique_ptr<Backend> make_losing_backend() {
+  return std::make_unique<SqliteBackend>(Fault::lose);
+}
 
 SqliteFile::SqliteFile() {
   static std::atomic<int> made{0};
@@ -161,9 +188,12 @@ Result<ExecutionId> refuse_and_wait(AdmissionStore& store, NewRefusal refusal) {
   return answered->get_future().get();
 }
 
+// A commit of unknown outcome changes no answer (rulings 28): the last two.
 INSTANTIATE_TEST_SUITE_P(On, StoreContract,
                          testing::Values(BackendChoice{"memory", make_memory_backend},
-                                         BackendChoice{"sqlite", make_sqlite_backend}),
+                                         BackendChoice{"sqlite", make_sqlite_backend},
+                                         BackendChoice{"sqlite_lying", make_lying_backend},
+                                         BackendChoice{"sqlite_losing", make_losing_backend}),
                          [](const auto& suite) { return std::string{suite.param.name}; });
 
 }  // namespace coderunner::contract

@@ -83,25 +83,34 @@ std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
   }
   std::vector<std::optional<Error>> failures(units.size());
   for (std::size_t i = 0; i < units.size(); ++i)
-    if (!run_guarded(units[i], failures[i])) return commit_apart(units, Outcome::undone);
+    if (!run_guarded(units[i], failures[i]))
+      return commit_apart(units, std::vector<bool>(units.size(), false));
 
   // Dying here loses every unit of the batch, none of which was answered.
   const Attempt committed = commit();
   // Dying here leaves them stored and unanswered: their callers find them by their marks.
-  if (committed.outcome != Outcome::committed) return commit_apart(units, committed.outcome);
+  if (committed.outcome != Outcome::committed) {
+    // A unit that failed in there wrote nothing: a mark like its own is another one's.
+    std::vector<bool> may_be_stored;
+    for (const auto& failure : failures)
+      may_be_stored.push_back(committed.outcome == Outcome::unknown && !failure);
+    return commit_apart(units, may_be_stored);
+  }
   for (std::size_t i = 0; i < units.size(); ++i) units[i].done(failures[i]);
   return std::nullopt;
 }
 
 // The shared transaction is gone, and with it the rows of units that did nothing wrong.
-std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units, Outcome before) {
+std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
+                                               const std::vector<bool>& may_be_stored) {
+  const bool unknown = std::ranges::find(may_be_stored, true) != may_be_stored.end();
   events_.record({.level = Level::warn,
                   .name = "commit_fell_apart",
                   .execution = std::nullopt,
                   .fields = {{"units", std::to_string(units.size())},
-                             {"outcome", before == Outcome::unknown ? "unknown" : "undone"}}});
+                             {"outcome", unknown ? "unknown" : "undone"}}});
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const Mark mark = before == Outcome::unknown ? read_mark(units[i]) : Mark::absent;
+    const Mark mark = may_be_stored[i] ? read_mark(units[i]) : Mark::absent;
     if (mark == Mark::stored) units[i].done(std::nullopt);
     if (mark == Mark::unreadable) {
       answer_all(units.subspan(i), unknown_outcome(std::nullopt));
@@ -109,7 +118,7 @@ std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units, Outcome be
     }
     if (mark != Mark::absent) continue;
     if (const auto away = commit_alone(units[i])) {
-      answer_all(units.subspan(i + 1), before == Outcome::unknown ? unknown_outcome(away) : *away);
+      answer_all(units.subspan(i + 1), unknown ? unknown_outcome(away) : *away);
       return away;
     }
   }

@@ -82,7 +82,7 @@ class CommitQueue {
   // Each answers why the store could not be written at all; its units that were not answered yet
   // are the caller's to answer then.
   std::optional<Error> commit_together(std::span<Unit> units);
-  std::optional<Error> commit_apart(std::span<Unit> units, Outcome before);
+  std::optional<Error> commit_apart(std::span<Unit> units, const std::vector<bool>& may_be_stored);
   std::optional<Error> commit_alone(Unit& unit);
   Attempt try_alone(Unit& unit);
   enum class Mark { stored, absent, unreadable };

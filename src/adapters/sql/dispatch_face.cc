@@ -158,12 +158,18 @@ Result<RevokeAnswer> DispatchFace::revoke(ExecutionId execution, const BackOff& 
 }
 
 Result<int> DispatchFace::revoke_all() {
-  return writer_.run<int>([](Session& session, int& revoked) -> Result<Keep> {
-    const auto changed = session.execute(text::kRevokeAll);
-    if (!changed) return changed.error();
-    revoked = static_cast<int>(*changed);
-    return Keep::yes;
-  });
+  return writer_.run<int>(
+      [](Session& session, int& revoked) -> Result<Keep> {
+        const auto changed = session.execute(text::kRevokeAll);
+        if (!changed) return changed.error();
+        revoked = static_cast<int>(*changed);
+        return Keep::yes;
+      },
+      [](Session& session, int&) -> Result<bool> {
+        const auto left = session.query(text::kOutstandingNonce);
+        if (!left) return left.error();
+        return left->empty();
+      });
 }
 
 Result<bool> DispatchFace::abandon(ExecutionId execution, const std::optional<RunId>& run,

@@ -92,6 +92,11 @@ constexpr std::string_view kRevokeAll =
     "(SELECT 1 FROM codeRunner_executions e "
     "WHERE e.job_id = codeRunner_jobs.job_id AND e.status = 'queued')";
 
+constexpr std::string_view kOutstandingNonce =
+    "SELECT 1 FROM codeRunner_jobs WHERE nonce_hash > '' AND EXISTS "
+    "(SELECT 1 FROM codeRunner_executions e "
+    "WHERE e.job_id = codeRunner_jobs.job_id AND e.status = 'queued') LIMIT 1";
+
 constexpr std::string_view kEndRun =
     "UPDATE codeRunner_executions SET status = :status, error_code = :code, "
     "error_message = :message, finished_at = :now "
@@ -272,6 +277,7 @@ std::span<const Named> hot_statements() {
       {"status and job", kStatusAndJob},
       {"revoke", kRevoke},
       {"revoke all", kRevokeAll},
+      {"outstanding nonce", kOutstandingNonce},
       {"end run", kEndRun},
       {"run ended", kRunEnded},
       {"scrub job", kScrubJob},

@@ -32,6 +32,7 @@ extern const std::string_view kMinted;
 extern const std::string_view kStatusAndJob;
 extern const std::string_view kRevoke;
 extern const std::string_view kRevokeAll;
+extern const std::string_view kOutstandingNonce;
 extern const std::string_view kEndRun;
 extern const std::string_view kRunEnded;
 extern const std::string_view kEndQueued;
