@@ -359,5 +359,45 @@ TEST_F(DrainerTest, HeartbeatsIntoTheStoreWhileIdle) {
   EXPECT_EQ((*store_.figures()).last_tick, clock_.utc_now());
 }
 
+class GatesThatFail final : public GateStore {
+ public:
+  explicit GatesThatFail(GateStore& real) : real_(real) {}
+  bool away = false;
+  Result<Gate> close(const Gate& seen, UtcTime now) override { return real_.close(seen, now); }
+  Result<std::vector<Gate>> closed(UtcTime now) override {
+    if (away) return fail(Failure::unavailable, "away");
+    return real_.closed(now);
+  }
+  Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override {
+    return real_.closed(key, now);
+  }
+
+ private:
+  GateStore& real_;
+};
+
+TEST_F(DrainerTest, AGateStoreThatIsAwayStallsNobodyAndForgetsNoGateItHasSeen) {
+  GatesThatFail gates{store_};
+  Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
+                  {store_, gates, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  const UtcTime now = clock_.utc_now();
+  ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("gated"),
+                            .until = now + 60s,
+                            .first_seen = now,
+                            .last_seen = now},
+                           now));
+  const ExecutionId gated = admit("a", "gated");
+  tick(drainer);
+  gates.away = true;
+  const ExecutionId open = admit("b", "open");
+  tick(drainer, 1s);
+  EXPECT_TRUE(events_.has("gate_error"));
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, open);
+  tick(drainer, 61s);
+  ASSERT_EQ(dispatches(), 2U);
+  EXPECT_EQ(transport_.started[1].execution, gated);
+}
+
 }  // namespace
 }  // namespace coderunner

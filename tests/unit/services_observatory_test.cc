@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "services/observatory.h"
+#include "sim/memory_store.h"
+#include "tests/support/fakes.h"
 
 namespace coderunner {
 namespace {
@@ -96,6 +98,70 @@ TEST_F(ObservatoryTest, GivesTheFirstReasonThatHolds) {
   EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::executor_unavailable, kNow + 2s}));
   gate("k", 30s);
   EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::key_gated, kNow + 30s}));
+}
+
+TEST_F(ObservatoryTest, EveryStateAndReasonHasTheWordOfTheContract) {
+  EXPECT_EQ(to_text(DrainerState::stalled), "stalled");
+  EXPECT_EQ(to_text(DrainerState::executor_unavailable), "executor_unavailable");
+  EXPECT_EQ(to_text(DrainerState::idle), "idle");
+  EXPECT_EQ(to_text(QueuedReason::key_gated), "key_gated");
+  EXPECT_EQ(to_text(QueuedReason::next), "next");
+}
+
+// The same, read from a store.
+class ObservedStoreTest : public ::testing::Test {
+ protected:
+  ExecutionId admit(const std::string& account) {
+    Admitted admitted;
+    store_.admit({.ref = {account + std::to_string(++refs_)},
+                  .account = account,
+                  .account_id = {account},
+                  .key = ApiKeyHash{account},
+                  .sealed_key = "sealed",
+                  .source = "return",
+                  .queued_at = clock_.utc_now()},
+                 [&](Result<Admitted> answer) { admitted = *answer; });
+    return admitted.execution;
+  }
+
+  int refs_ = 0;
+  MemoryStore store_;
+  fakes::TurnedClock clock_;
+  Observatory observatory_{{}, {.view = store_, .gates = store_, .clock = clock_, .drainer = [] {
+                                  return DrainerStatus{};
+                                }}};
+};
+
+TEST_F(ObservedStoreTest, OnlyAQueuedExecutionIsToldWhyItWaits) {
+  const ExecutionId waiting = admit("a"), behind = admit("a");
+  const ExecutionId ended =
+      store_.plant({.account = "a", .status = "success", .queued_at = clock_.utc_now()}).execution;
+  EXPECT_EQ(observatory_.execution(waiting)->value().waits->reason, QueuedReason::next);
+  clock_.advance(1s);
+  EXPECT_EQ(observatory_.execution(ended)->value().waits, std::nullopt);
+  EXPECT_FALSE(observatory_.execution({999})->has_value());
+
+  const auto listed = *observatory_.executions({.limit = 10});
+  ASSERT_EQ(listed.size(), 3U);
+  EXPECT_EQ(listed[0].execution.id, ended);
+  EXPECT_EQ(listed[0].waits, std::nullopt);
+  EXPECT_EQ(listed[1].execution.id, behind);
+  EXPECT_TRUE(listed[1].waits.has_value());
+}
+
+TEST_F(ObservedStoreTest, CountsWhatIsStored) {
+  admit("a");
+  admit("b");
+  EXPECT_EQ(observatory_.queue()->depth, 2);
+  EXPECT_EQ(observatory_.queue()->state, DrainerState::stalled) << "nobody has ticked";
+}
+
+TEST_F(ObservedStoreTest, AStoreThatIsAwayIsAFailureAndNotAnEmptyQueue) {
+  const ExecutionId waiting = admit("a");
+  store_.fail_with(fail(Failure::unavailable, "away"));
+  EXPECT_FALSE(observatory_.queue());
+  EXPECT_FALSE(observatory_.execution(waiting));
+  EXPECT_FALSE(observatory_.executions({.limit = 10}));
 }
 
 }  // namespace
