@@ -1,8 +1,10 @@
 """tests/run and tools/suites: what they count, and that nothing passes by not running."""
 
+import dataclasses
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 
-from suite_plans import PLANS, Counts, Suite, read_junit, read_python, run_suite
+from suite_plans import PLANS, Counts, Suite, cut_off_prefix, read_junit, read_python, run_suite
 from support.processes import is_alive
 from support.wait import wait_until
 
@@ -190,6 +192,18 @@ class Counting(FolderCase):
         self.assertIn("out of time", self.run_suite(suite).failed[0])
         pid = int((self.folder / "pid").read_text())
         wait_until(lambda: not is_alive(pid), 5, "the suite's child ended")
+
+    def test_a_suite_that_is_cut_off_reaches_no_socket(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            connects = (f"import socket; socket.create_connection(('127.0.0.1', "
+                        f"{server.getsockname()[1]}), 2)")
+            suite = Suite("s", [sys.executable, "-c", connects])
+            self.assertEqual(Counts(1), self.run_suite(suite))
+            alone = self.run_suite(dataclasses.replace(suite, cut_off=True))
+        if not cut_off_prefix():
+            self.assertEqual((1, 1), (alone.passed, len(alone.skipped)), "told as a skip")
+            self.skipTest("no right to make a network namespace")
+        self.assertEqual(["s (exit 1)"], alone.failed)
 
     def test_a_check_is_one_test(self):
         self.assertEqual(Counts(1), self.run_suite(Suite("s", ["true"])))
