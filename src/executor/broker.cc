@@ -57,9 +57,9 @@ std::variant<CallAnswer, RunEnd> Broker::call(const ScriptCall& call) {
     if (auto stop = await_gate()) return *stop;
     if (!is_get(call))
       if (auto stop = announce(call, attempt)) return *stop;
-    // Die here: the line above says what may have been sent; the row ends 303 by the next worker.
-    // Stop here and wake when the row has been ended: past the wall nothing is sent any more, but
-    // between the last look at the clock and the send no store can stop it. The line tells of it.
+    // Crash window announced-unsent: the line above says what may have been sent; the row ends 303
+    // and names it. Stop here and wake when the row has been ended: past the wall nothing is sent
+    // any more, but between the last look at the clock and the send no store can stop it.
     const ApiAnswer answer = attempt_once(call, attempt);
     if (auto stop = judge(call, attempt, answer)) return *stop;
   }
@@ -139,6 +139,7 @@ ApiAnswer Broker::attempt_once(const ScriptCall& call, int attempt) {
   const std::string result = answer.status ? std::to_string(*answer.status)
                                            : (answer.ended ? "dropped, the run ends"
                                                            : "no answer (" + answer.problem + ")");
+  // Crash window sent-unrecorded: the announcement stands without a result, "no answer".
   const bool good = answer.status && *answer.status < 400;
   parts_.log.note_call(good ? "info" : "warn", name_of(call) + ": " + result, made,
                        is_get(call) ? RunLog::Keep::within_share : RunLog::Keep::always);
@@ -167,7 +168,8 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
   return delivered(answer);
 }
 
-// Before any wait begins: the runs of this key that start meanwhile must see it.
+// Before any wait begins: the runs of this key that start meanwhile must see it. Crash window
+// gate-unwritten: the next run of this key meets one 429 of its own.
 void Broker::close_gate(Millis retry_after) {
   if (!task_.key) return;
   const UtcTime now = parts_.clock.utc_now();

@@ -70,6 +70,8 @@ Result<Done> Launcher::start() {
                                   options_.listener};
   const auto pid = spawn_role(Role::master, passed);
   if (!pid) return pid.error();
+  // Crash window serve-lost: the master reads EOF on its parent's channel, takes nothing new, lets
+  // its runs end and goes.
   // Ours to reap and nobody else's: the pid can not be another process's yet.
   master_ = Descriptor{pidfd_of(*pid)};
   if (!master_.is_open()) {

@@ -114,7 +114,9 @@ bool Pool::bury(pid_t pid, int wait_status) {
   const bool was_expected = dead->is_leaving && WIFEXITED(wait_status);
   if (!was_expected)
     parts_.events.record({Level::error, "worker_died", slot.execution, {{"how", cause}}});
-  // Without an execution its begin had not come to the commit: the row is still queued.
+  // Without an execution its begin had not come to the commit: the row is still queued. Crash
+  // window buried-unfinished: this list is the master's memory; where it is lost, whoever proves
+  // the worker dead ends the row.
   if (slot.run && slot.execution)
     abandoned_.push_back(fmt::format("{} {} {}", slot.execution->value, slot.run->value, cause));
   if (dead->abandoning) {

@@ -77,6 +77,8 @@ RunAnswer Run::answer(const RunRequest& request) {
   if (parts_.master.must_stop()) return no_room("the executor is stopping");
 
   // First, because a begin can not be taken back: a row that began without a process would be lost.
+  // Crash window spawned-not-begun: the script dies with its worker, the row is queued; the drainer
+  // sees the connection end and revokes.
   enter(Stage::spawning);
   auto script = ScriptLink::request(parts_.master, parts_.settings.script, parts_.worker.clock);
   if (!script) return no_room(script.error().message);
@@ -96,7 +98,8 @@ RunAnswer Run::begin_and_drive(JobId job, const Nonce& nonce, ScriptLink script)
     slot.board.note_execution(slot.number, execution);
   };
   auto begun = worker.ledger.begin(begin);
-  // Die here: the scoreboard names the row, and the next worker ends it 303 if it has begun.
+  // Crash window begun-not-run: the scoreboard names the row, and the next worker ends it 303 if it
+  // has begun; with the master gone too, whoever proves this process dead does.
   if (!begun && begun.error().kind == Failure::unknown_outcome)
     return begin_of_unknown_outcome(run, begun.error().message);
   if (!begun || std::holds_alternative<BeginRefused>(*begun)) {
@@ -143,9 +146,12 @@ Outcome Run::drive(const Begun& begun, ScriptLink script, RunLog& log, MonoTime 
 RunAnswer Run::finish(const Begun& begun, const RunId& run, const Outcome& outcome, RunLog& log) {
   const WorkerParts& worker = parts_.worker;
   enter(Stage::finishing);
+  // Crash window ended-unfinished: the script's end is known to this process alone; the row ends
+  // 303 and lists what the run had sent.
   const bool kept = finish_row({begun.execution, run, outcome, &log},
                                {worker.ledger, parts_.master, worker.clock, worker.events});
-  // Die here: the row has its end; another finish of the same run changes nothing.
+  // Crash window finished-unanswered: the row has its end; the drainer reads it there, and another
+  // finish of the same run changes nothing.
   if (kept) parts_.slot.board.forget_run(parts_.slot.number);
   worker.events.record({Level::info,
                         "run_ended",

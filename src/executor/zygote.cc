@@ -32,7 +32,7 @@ class Zygote {
   Zygote(Descriptor master, Descriptor exits, const Clock& clock)
       : master_(std::move(master)), exits_(std::move(exits)), clock_(clock) {}
 
-  // A master that died leaves its workers finishing their runs: their scripts live until then.
+  // Crash window master-lost: workers finish their runs, and their scripts live until then.
   void serve() {
     while (master_.is_open() || !children_.empty()) step();
   }
@@ -90,6 +90,8 @@ class Zygote {
     jail.limits = *limits;
     Descriptor control = std::move(request.descriptors[1]);
 
+    // Crash window forked-untold: the script dies with this process; the worker sees both sockets
+    // close, before any begin.
     const pid_t pid = ::fork();
     if (pid == 0) run_script_process(jail, clock_);
     if (pid < 0) {

@@ -32,8 +32,9 @@ void Admission::admit(Submission submission, AdmissionDone done) {
                          .payload = std::move(submission.payload),
                          .debug = submission.debug,
                          .queued_at = next_queued_at()};
-  // Die before the store's commit: nothing was promised. Die after it: the row is queued, the
-  // client was not told and may send again; the drainer finds the row by its poll.
+  // Crash window admitted-unanswered: before the store's commit nothing was promised. After it the
+  // row is queued, the client was not told and may send again; the drainer finds the row by its
+  // poll.
   parts_.store.admit(std::move(execution),
                      [this, done = std::move(done)](Result<Admitted> admitted) {
                        if (!admitted) return done(admitted.error());

@@ -73,8 +73,8 @@ Result<Done> Drainer::recover() {
 }
 
 // The row is trusted, never the HTTP status: each answer, good or doubtful, is settled by the
-// conditional revoke. Die before it: recover() of the next drainer revokes. Die after it: the row
-// is queued, running or finished.
+// conditional revoke. Crash window answered-unsettled: recover() of the next drainer revokes; a
+// revoke that was committed left the row queued and free, running or ended.
 Result<Done> Drainer::settle() {
   for (auto at = outstanding_.begin(); at != outstanding_.end();) {
     if (!at->second.answer) {
@@ -182,7 +182,8 @@ Result<std::vector<RunningRow>> Drainer::read_running() {
 }
 
 // Time is never proof of death, but a dispatch of our own that ended in doubt may hold its slot no
-// longer than an executor's wall can last (rulings 2).
+// longer than an executor's wall can last (rulings 2). Crash window proved-unwritten: the next one
+// proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (outstanding_.contains(row.execution)) return false;
   std::string message;
@@ -257,9 +258,9 @@ std::map<ApiKeyHash, UtcTime> Drainer::closed_gates() {
   return gates_;
 }
 
-// Die after the mint and before the start: a nonce nobody has, on a row that is still queued;
-// recover() revokes it. Die after the start: the executor may begin; the row then says running, and
-// its own executor finishes it.
+// Crash window minted-unsent: a nonce nobody has, on a row that is still queued; recover() revokes
+// it. Crash window sent-unanswered: the executor may begin before that revoke, and the row then
+// says running and is its own executor's to finish; after it the begin is refused.
 Result<bool> Drainer::start(const Pick& pick) {
   const Nonce nonce{random_hex_128(parts_.entropy)};
   const auto minted = parts_.store.mint({.execution = pick.row.execution,

@@ -96,14 +96,13 @@ Result<Done> make_secret(const std::string& path, const std::string& text, Entro
       return failure;
     }
   }
-  // Dying here leaves a draft nobody reads; the next start makes its own.
+  // Crash window secret-drafted: a draft nobody reads; the next start makes its own.
   const bool linked = link(draft.c_str(), path.c_str()) == 0;
   const bool lost_race = !linked && errno == EEXIST;
   const Error failure = system_failure("make", path);
   unlink(draft.c_str());
   if (!linked && !lost_race) return failure;
-  // Dying before the folder is durable can lose the name in a power cut, before anything was
-  // sealed.
+  // Crash window secret-undurable: a power cut can lose the name, before anything was sealed.
   const Descriptor durable{open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC)};
   if (durable.get() < 0 || fsync(durable.get()) != 0) return system_failure("make durable", path);
   return Done{};

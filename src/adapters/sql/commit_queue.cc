@@ -86,9 +86,9 @@ std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
     if (!run_guarded(units[i], failures[i]))
       return commit_apart(units, std::vector<bool>(units.size(), false));
 
-  // Dying here loses every unit of the batch, none of which was answered.
+  // Crash window batch-uncommitted: every unit of the batch is lost, none was answered.
   const Attempt committed = commit();
-  // Dying here leaves them stored and unanswered: their callers find them by their marks.
+  // Crash window batch-unanswered: stored, and their callers find them by their marks.
   if (committed.outcome != Outcome::committed) {
     // A unit that failed in there wrote nothing: a mark like its own is another one's.
     std::vector<bool> may_be_stored;

@@ -81,8 +81,8 @@ Result<bool> run_ended(Session& session, const RunEnd& end) {
 
 Result<BeginAnswer> LedgerFace::begin(const Begin& begin) {
   return writer_.run<BeginAnswer>(
-      // Dying before the commit: the row is queued and its nonce unspent; a revoke frees it. Dying
-      // after: the row is running and carries our executor's identity, whose death can be proved.
+      // Crash window begin-uncommitted: the row is queued and its nonce unspent; a revoke frees it.
+      // After the commit it is running and carries our identity, whose death can be proved.
       [&](Session& session, BeginAnswer& answer) { return spend(session, begin, answer); },
       [&](Session& session, BeginAnswer& answer) -> Result<bool> {
         const auto mine = session.query(text::kBegunByRun, {begin.job, begin.run});
@@ -97,8 +97,8 @@ Result<FinishAnswer> LedgerFace::finish(ExecutionId execution, const RunId& run,
                                         const Outcome& outcome, UtcTime now) {
   const RunEnd end{execution, run, outcome, now};
   return writer_.run<FinishAnswer>(
-      // Dying before the commit: the row stays running until the next worker finishes it by its run
-      // id, or its executor is proved dead.
+      // Crash window finish-uncommitted: the row stays running until the next worker finishes it by
+      // its run id, or its executor is proved dead.
       [&](Session& session, FinishAnswer& answer) -> Result<Keep> {
         const auto ended = end_run(session, end);
         if (!ended) return ended.error();
@@ -131,7 +131,8 @@ Result<AnnounceAnswer> LedgerFace::announce(ExecutionId execution, const RunId& 
   ensure(!lines.empty(), "an announcement says something");
   std::int64_t last = 0;
   return writer_.run<AnnounceAnswer>(
-      // Dying before the commit: nothing is sent. Dying after: the line names what may have been.
+      // Crash window announce-uncommitted: nothing is sent. After the commit the line names what
+      // may have been.
       [&](Session& session, AnnounceAnswer& answer) -> Result<Keep> {
         answer = AnnounceAnswer::not_this_run;
         const auto mine = session.query(text::kIsThisRun, {execution, run});

@@ -64,7 +64,7 @@ Result<bool> take_step(Session& session, const Migration& step, UtcTime now) {
         "applied_at TEXT NOT NULL)");
     if (!table) return table.error();
     if (const auto ran = run_step(session, step, now); !ran) return ran.error();
-    // Dying here leaves the schema as it was before the step.
+    // Crash window migration-uncommitted: the schema is as it was before the step.
     if (const auto committed = session.execute("COMMIT"); !committed) return committed.error();
     return true;
   };

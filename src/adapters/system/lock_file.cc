@@ -48,8 +48,8 @@ Result<LockFile> LockFile::acquire(const LockOptions& options) {
       return fail(Failure::conflict,
                   fmt::format("{} is held by {}", options.path, holder(lock.fd_)));
   }
-  // Dying before this line leaves the last holder's pid in the file: a wrong name, never a wrong
-  // lock.
+  // Crash window lock-unsigned: the last holder's pid stays in the file: a wrong name, never a
+  // wrong lock.
   sign(lock.fd_);
   return lock;
 }
