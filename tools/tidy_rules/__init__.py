@@ -1,6 +1,6 @@
 """The rules, in the order in which they are reported on one line."""
 
-from . import calls, dead, includes, registration, shape, texts
+from . import calls, dead, includes, registration, shape, texts, windows
 from .tree import Finding, Tree
 
 RULES = [
@@ -10,6 +10,7 @@ RULES = [
     *registration.RULES,
     *dead.RULES,
     *shape.RULES,
+    *windows.RULES,
 ]
 
 
