@@ -99,6 +99,10 @@ inline constexpr Millis kRunningAfter = 15min;
 inline constexpr Millis kQueuedAfter = 24h;
 inline constexpr Millis kPurgeAfter = 24h * 90;
 inline constexpr Millis kScrubAfter = 2h;
+// One transaction of a sweep: some milliseconds of work, so that no status write waits (R67).
+inline constexpr int kPurgedAtOnce = 50;
+inline constexpr int kPurgedLinesAtOnce = 500;
+inline constexpr int kMaxSentRead = 20'000;  // log lines with a call: a run's share holds 16,000
 
 // Files of the installation
 inline constexpr std::size_t kMaxSecretFileBytes = 4 * 1024;  // a salt or a key is one line

@@ -117,7 +117,66 @@ class DispatchStore {
   // Ends a queued row 303 that can never be dispatched. False where it is not queued any more.
   virtual Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                         UtcTime now) = 0;
+  // What a run had sent that may have changed something, from its log lines (domain
+  // sent_changes.h).
+  virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
   virtual Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) = 0;
+};
+
+// ---- Reaper
+//
+
+struct OldQueuedRow {
+  ExecutionId execution;
+  UtcTime queued_at;
+  friend bool operator==(const OldQueuedRow&, const OldQueuedRow&) = default;
+};
+
+struct NeverDispatched {  // what the verdict is based on, and the write with it (rulings 5)
+  ExecutionId execution;
+  UtcTime queued_before;
+  UtcTime no_tick_since;  // no drainer's stored tick is at or after it
+  std::string message;
+  UtcTime now;
+};
+
+struct PurgeBatch {
+  UtcTime queued_before;
+  int rows = limits::kPurgedAtOnce;
+  int log_lines = limits::kPurgedLinesAtOnce;
+};
+struct Purged {
+  int rows = 0;
+  int log_lines = 0;
+  bool more = false;  // the batch was full
+  friend bool operator==(const Purged&, const Purged&) = default;
+};
+
+class ReaperStore {
+ public:
+  virtual ~ReaperStore() = default;
+  virtual Result<std::vector<RunningRow>> running() = 0;
+  virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
+  virtual Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                               const std::string& message, UtcTime now) = 0;
+  // Oldest first; none whose key is gated at `now` or whose account is paused.
+  virtual Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now,
+                                                          int limit) = 0;
+  // Ends it 303 and scrubs its job, on all of: still queued since before the cutoff, key not gated,
+  // account not paused, no drainer ticking. False where one of them does not hold any more.
+  virtual Result<bool> end_never_dispatched(const NeverDispatched& verdict) = 0;
+  virtual Result<std::optional<UtcTime>> last_tick() = 0;  // of any drainer
+  // API keys still held for executions that started (or ended without a start) before the cutoff;
+  // never one whose execution is queued. Answers how many went, at most `most`.
+  virtual Result<int> scrub_keys(UtcTime started_before, int most) = 0;
+  // The newest stored one; rows of old writers have none.
+  virtual Result<std::optional<UtcTime>> newest_queued_at() = 0;
+  // Finished rows queued before the cutoff (started, where they have no queued_at), oldest first,
+  // with their jobs and log lines, in one transaction. A row with more log lines than a batch takes
+  // loses those first and goes with its last ones.
+  virtual Result<Purged> purge(const PurgeBatch& batch) = 0;
+  // That the store could be written at `now`.
+  virtual Result<Done> record_sweep(UtcTime now) = 0;
 };
 
 // ---- Ledger: the executor's face
@@ -165,6 +224,8 @@ class Ledger {
   // and may send nothing any more.
   virtual Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
                                           const std::vector<LogLine>& lines) = 0;
+  // Of a run whose own worker can not say any more: what it had sent, as DispatchStore has it.
+  virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
 };
 
 // ---- Views

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner {
 namespace {
@@ -29,7 +30,7 @@ Admitted MemoryStore::plant(const Planted& row) {
   StoredExecution stored;
   if (row.with_job) {
     stored.row.job = JobId{++last_job_};
-    jobs_[*stored.row.job] = {};
+    jobs_[*stored.row.job].sealed_key = row.sealed_key;
   }
   stored.row.account = row.account;
   stored.row.account_id = row.account_id.value_or(AccountId{});
@@ -198,16 +199,13 @@ Result<bool> MemoryStore::end_undispatched(ExecutionId execution, const std::str
   if (failing_) return *failing_;
   StoredExecution* stored = find(execution);
   if (stored == nullptr || stored->row.status != Status::queued) return false;
-  Execution& row = stored->row;
-  row.status = Status::error;
-  row.error_code = number(ErrorCode::ended_from_outside);
-  row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
-  row.finished_at = now;
-  if (StoredJob* job = job_of(row)) {
-    job->sealed_key.reset();
-    job->nonce.reset();
-  }
+  end_queued(stored->row, message, now);
   return true;
+}
+
+Result<std::vector<std::string>> MemoryStore::sent_changes(ExecutionId execution) {
+  if (failing_) return *failing_;
+  return coderunner::sent_changes(logs_[execution]);
 }
 
 Result<Done> MemoryStore::heartbeat(const DrainerId& drainer, UtcTime now) {
@@ -391,6 +389,17 @@ MemoryStore::StoredExecution* MemoryStore::find_queued(JobId job) {
   for (auto& [id, stored] : executions_)
     if (stored.row.job == job && stored.row.status == Status::queued) return &stored;
   return nullptr;
+}
+
+void MemoryStore::end_queued(Execution& row, const std::string& message, UtcTime now) {
+  row.status = Status::error;
+  row.error_code = number(ErrorCode::ended_from_outside);
+  row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
+  row.finished_at = now;
+  if (StoredJob* job = job_of(row)) {
+    job->sealed_key.reset();
+    job->nonce.reset();
+  }
 }
 
 bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,

@@ -17,6 +17,7 @@ namespace coderunner {
 class MemoryStore final : public AdmissionStore,
                           public DispatchStore,
                           public Ledger,
+                          public ReaperStore,
                           public QueueView,
                           public GateStore {
  public:
@@ -32,11 +33,13 @@ class MemoryStore final : public AdmissionStore,
     std::optional<UtcTime> finished_at;
     std::optional<RunId> run;
     bool with_job = true;
+    std::optional<std::string> sealed_key;
   };
   Admitted plant(const Planted& row);  // job 0 where it has none
   void pause_account(const AccountId& account);
   void pause_everybody();
   std::optional<std::string> sealed_key(JobId job) const;
+  std::optional<UtcTime> last_sweep() const { return last_sweep_; }
   // While set, every call fails with it and nothing happens.
   void fail_with(std::optional<Error> error) { failing_ = std::move(error); }
 
@@ -44,7 +47,7 @@ class MemoryStore final : public AdmissionStore,
   void admit(NewExecution execution, AdmitDone done) override;
   void refuse(NewRefusal refusal, RefuseDone done) override;
 
-  // ---- DispatchStore
+  // ---- DispatchStore, and what ReaperStore and Ledger share with it
   Result<std::vector<Lane>> lanes(int rows_per_lane) override;
   Result<std::vector<RunningRow>> running() override;
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
@@ -55,7 +58,17 @@ class MemoryStore final : public AdmissionStore,
                        const std::string& message, UtcTime now) override;
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
+  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+
+  // ---- ReaperStore
+  Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now, int limit) override;
+  Result<bool> end_never_dispatched(const NeverDispatched& verdict) override;
+  Result<std::optional<UtcTime>> last_tick() override;
+  Result<int> scrub_keys(UtcTime started_before, int most) override;
+  Result<std::optional<UtcTime>> newest_queued_at() override;
+  Result<Purged> purge(const PurgeBatch& batch) override;
+  Result<Done> record_sweep(UtcTime now) override;
 
   // ---- Ledger
   Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
@@ -98,6 +111,8 @@ class MemoryStore final : public AdmissionStore,
   StoredExecution* find(ExecutionId id);
   StoredJob* job_of(const Execution& row);
   StoredExecution* find_queued(JobId job);
+  bool is_parked(const StoredExecution& stored, UtcTime now) const;
+  void end_queued(Execution& row, const std::string& message, UtcTime now);
   bool end_run(StoredExecution* at, const std::optional<RunId>& run, const Outcome& outcome,
                UtcTime now);
 
@@ -106,6 +121,7 @@ class MemoryStore final : public AdmissionStore,
   std::map<ExecutionId, std::vector<LogLine>> logs_;
   std::map<ApiKeyHash, Gate> gates_;
   std::map<DrainerId, UtcTime> ticks_;
+  std::optional<UtcTime> last_sweep_;
   std::set<AccountId> paused_;  // the empty one pauses everybody
   std::optional<Error> failing_;
   std::int64_t last_execution_ = 0;

@@ -18,12 +18,14 @@ class Backend {
   virtual AdmissionStore& admission() = 0;
   virtual DispatchStore& dispatch() = 0;
   virtual Ledger& ledger() = 0;
+  virtual ReaperStore& reaper() = 0;
   virtual QueueView& view() = 0;
   virtual GateStore& gates() = 0;
 
   virtual Admitted plant(const MemoryStore::Planted& row) = 0;
   virtual void pause_account(const AccountId& account) = 0;  // the empty one: everybody
   virtual std::optional<std::string> sealed_key(JobId job) = 0;
+  virtual std::optional<UtcTime> last_sweep() = 0;
 };
 
 std::unique_ptr<Backend> make_memory_backend();

@@ -17,11 +17,13 @@ class MemoryBackend final : public Backend {
   AdmissionStore& admission() override { return store_; }
   DispatchStore& dispatch() override { return store_; }
   Ledger& ledger() override { return store_; }
+  ReaperStore& reaper() override { return store_; }
   QueueView& view() override { return store_; }
   GateStore& gates() override { return store_; }
   Admitted plant(const MemoryStore::Planted& row) override { return store_.plant(row); }
   void pause_account(const AccountId& account) override { store_.pause_account(account); }
   std::optional<std::string> sealed_key(JobId job) override { return store_.sealed_key(job); }
+  std::optional<UtcTime> last_sweep() override { return store_.last_sweep(); }
 
  private:
   MemoryStore store_;
@@ -51,6 +53,7 @@ class SqliteBackend final : public Backend {
   AdmissionStore& admission() override { return store_->admission(); }
   DispatchStore& dispatch() override { return store_->dispatch(); }
   Ledger& ledger() override { return store_->ledger(); }
+  ReaperStore& reaper() override { return store_->reaper(); }
   QueueView& view() override { return store_->view(); }
   GateStore& gates() override { return store_->gates(); }
 
@@ -58,7 +61,7 @@ class SqliteBackend final : public Backend {
   Admitted plant(const MemoryStore::Planted& row) override {
     std::optional<std::int64_t> job;
     if (row.with_job)
-      job = *raw_->insert("INSERT INTO codeRunner_jobs (payload) VALUES (:p)", {std::nullopt});
+      job = *raw_->insert("INSERT INTO codeRunner_jobs (apikey) VALUES (:k)", {row.sealed_key});
     const auto id = *raw_->insert(
         "INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, status, error_code, "
         "queued_at, started_at, finished_at, apikey_hash) "
@@ -79,6 +82,11 @@ class SqliteBackend final : public Backend {
   std::optional<std::string> sealed_key(JobId job) override {
     const auto rows = raw_->query("SELECT apikey FROM codeRunner_jobs WHERE job_id = :j", {job});
     return rows->empty() ? std::nullopt : rows->front().maybe_text(0);
+  }
+  std::optional<UtcTime> last_sweep() override {
+    const auto rows = raw_->query("SELECT last_sweep FROM codeRunner_sweeps");
+    EXPECT_LE(rows->size(), 1U);
+    return rows->empty() ? std::nullopt : rows->front().maybe_time(0);
   }
 
  private:

@@ -89,6 +89,11 @@ TEST_F(SqlitePlans, LaneDivesNeverReadARow) {
         << dive << ": " << plan(dive);
 }
 
+TEST_F(SqlitePlans, HeldKeysAreFoundAmongTheHeldOnes) {
+  for (const auto text : {sql::text::kKeysToScrub, sql::text::kScrubKeys})
+    EXPECT_NE(plan(text).find("USING INDEX idx_jobs_with_key"), std::string::npos) << plan(text);
+}
+
 TEST_F(SqlitePlans, NoPageOfExecutionsScansOrSorts) {
   std::vector<ExecutionFilter> filters(1);
   filters.emplace_back().account = AccountId{"a"};

@@ -79,6 +79,9 @@ class KeptLog final : public Ledger {
     if (!kept) return kept.error();
     return AnnounceAnswer::announced;
   }
+  Result<std::vector<std::string>> sent_changes(ExecutionId) override {
+    return fail(Failure::internal, "not here");
+  }
   std::vector<LogLine> lines;
   int still_ours_for = 1'000'000;  // announcements, then somebody else ends the row
   int appends = 0;

@@ -83,6 +83,9 @@ class CountedLog final : public Ledger {
   Result<AnnounceAnswer> announce(ExecutionId, const RunId&, const std::vector<LogLine>&) override {
     return fail(Failure::internal, "not here");
   }
+  Result<std::vector<std::string>> sent_changes(ExecutionId) override {
+    return fail(Failure::internal, "not here");
+  }
   std::vector<LogLine> lines;
   bool away = false;
 };

@@ -64,14 +64,6 @@ Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
   return lanes;
 }
 
-Result<std::vector<RunningRow>> read_running_rows(Session& session) {
-  const auto rows = session.query(text::kRunning);
-  if (!rows) return rows.error();
-  std::vector<RunningRow> running;
-  std::ranges::transform(*rows, std::back_inserter(running), read_running);
-  return running;
-}
-
 Result<Keep> mint_nonce(Session& session, const Mint& mint, MintAnswer& answer) {
   const auto seen = session.query(text::kMintable, {mint.now, mint.execution, mint.job});
   if (!seen) return seen.error();
@@ -106,12 +98,29 @@ Result<Keep> revoke_nonce(Session& session, ExecutionId execution, const BackOff
   return Keep::yes;
 }
 
-RunEnd abandoned(ExecutionId execution, const std::optional<RunId>& run, const std::string& message,
-                 UtcTime now) {
-  return {execution, run, {ErrorCode::ended_from_outside, message}, now};
+}  // namespace
+
+Result<std::vector<RunningRow>> read_running_rows(Session& session) {
+  const auto rows = session.query(text::kRunning);
+  if (!rows) return rows.error();
+  std::vector<RunningRow> running;
+  std::ranges::transform(*rows, std::back_inserter(running), read_running);
+  return running;
 }
 
-}  // namespace
+Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end) {
+  return writer.run<bool>(
+      [&](Session& session, bool& was_that_run) -> Result<Keep> {
+        const auto ended = end_run(session, end);
+        if (!ended) return ended.error();
+        was_that_run = *ended;
+        return was_that_run ? Keep::yes : Keep::no;
+      },
+      [&](Session& session, bool& was_that_run) {
+        was_that_run = true;
+        return run_ended(session, end);
+      });
+}
 
 Result<std::vector<Lane>> DispatchFace::lanes(int rows_per_lane) {
   return readers_.read<std::vector<Lane>>(
@@ -174,18 +183,12 @@ Result<int> DispatchFace::revoke_all() {
 
 Result<bool> DispatchFace::abandon(ExecutionId execution, const std::optional<RunId>& run,
                                    const std::string& message, UtcTime now) {
-  const RunEnd end = abandoned(execution, run, message, now);
-  return writer_.run<bool>(
-      [&](Session& session, bool& was_that_run) -> Result<Keep> {
-        const auto ended = end_run(session, end);
-        if (!ended) return ended.error();
-        was_that_run = *ended;
-        return was_that_run ? Keep::yes : Keep::no;
-      },
-      [&](Session& session, bool& was_that_run) {
-        was_that_run = true;
-        return run_ended(session, end);
-      });
+  return abandon_run(writer_, {execution, run, {ErrorCode::ended_from_outside, message}, now});
+}
+
+Result<std::vector<std::string>> DispatchFace::sent_changes(ExecutionId execution) {
+  return readers_.read<std::vector<std::string>>(
+      [execution](Session& session) { return read_sent_changes(session, execution); });
 }
 
 Result<bool> DispatchFace::end_undispatched(ExecutionId execution, const std::string& message,

@@ -33,6 +33,7 @@ class DispatchFace final : public DispatchStore {
                        const std::string& message, UtcTime now) override;
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
+  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
 
  private:
@@ -42,16 +43,38 @@ class DispatchFace final : public DispatchStore {
 
 class LedgerFace final : public Ledger {
  public:
-  explicit LedgerFace(CommitQueue& writer) : writer_(writer) {}
+  LedgerFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
   Result<std::variant<Begun, BeginRefused>> begin(const Begin& begin) override;
   Result<FinishAnswer> finish(ExecutionId execution, const RunId& run, const Outcome& outcome,
                               UtcTime now) override;
   Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
   Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
                                   const std::vector<LogLine>& lines) override;
+  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
 
  private:
   CommitQueue& writer_;
+  ReaderPool& readers_;
+};
+
+class ReaperFace final : public ReaperStore {
+ public:
+  ReaperFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  Result<std::vector<RunningRow>> running() override;
+  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
+  Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                       const std::string& message, UtcTime now) override;
+  Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now, int limit) override;
+  Result<bool> end_never_dispatched(const NeverDispatched& verdict) override;
+  Result<std::optional<UtcTime>> last_tick() override;
+  Result<int> scrub_keys(UtcTime started_before, int most) override;
+  Result<std::optional<UtcTime>> newest_queued_at() override;
+  Result<Purged> purge(const PurgeBatch& batch) override;
+  Result<Done> record_sweep(UtcTime now) override;
+
+ private:
+  CommitQueue& writer_;
+  ReaderPool& readers_;
 };
 
 class ViewFace final : public QueueView {
@@ -91,5 +114,10 @@ struct RunEnd {
 Result<bool> end_run(Session& session, const RunEnd& end);
 // The mark that end_run leaves.
 Result<bool> run_ended(Session& session, const RunEnd& end);
+
+// What more than one face does.
+Result<std::vector<RunningRow>> read_running_rows(Session& session);
+Result<std::vector<std::string>> read_sent_changes(Session& session, ExecutionId execution);
+Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end);
 
 }  // namespace coderunner::sql

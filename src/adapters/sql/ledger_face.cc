@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include "adapters/sql/faces.h"
 #include "adapters/sql/rows.h"
 #include "adapters/sql/statements.h"
 #include "base/ensure.h"
 #include "base/text.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner::sql {
 namespace {
@@ -79,6 +82,14 @@ Result<bool> run_ended(Session& session, const RunEnd& end) {
   return !mark->empty();
 }
 
+Result<std::vector<std::string>> read_sent_changes(Session& session, ExecutionId execution) {
+  const auto rows = session.query(text::kCalls, {execution, limits::kMaxSentRead});
+  if (!rows) return rows.error();
+  std::vector<LogLine> lines;
+  std::ranges::transform(*rows, std::back_inserter(lines), read_log_line);
+  return coderunner::sent_changes(lines);
+}
+
 Result<BeginAnswer> LedgerFace::begin(const Begin& begin) {
   return writer_.run<BeginAnswer>(
       // Crash window begin-uncommitted: the row is queued and its nonce unspent; a revoke frees it.
@@ -148,6 +159,11 @@ Result<AnnounceAnswer> LedgerFace::announce(ExecutionId execution, const RunId& 
         answer = AnnounceAnswer::announced;
         return has_last_line(session, execution, last, lines.back());
       });
+}
+
+Result<std::vector<std::string>> LedgerFace::sent_changes(ExecutionId execution) {
+  return readers_.read<std::vector<std::string>>(
+      [execution](Session& session) { return read_sent_changes(session, execution); });
 }
 
 }  // namespace coderunner::sql

@@ -34,7 +34,8 @@ SqlStore::SqlStore(Parts parts, Events& events)
       readers_(std::move(parts.make_reader), std::move(parts.reader_wait), parts.readers),
       admission_(writer_),
       dispatch_(writer_, readers_),
-      ledger_(writer_),
+      ledger_(writer_, readers_),
+      reaper_(writer_, readers_),
       view_(readers_),
       gates_(writer_, readers_) {}
 

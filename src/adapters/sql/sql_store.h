@@ -38,6 +38,7 @@ class SqlStore {
   AdmissionStore& admission() { return admission_; }
   DispatchStore& dispatch() { return dispatch_; }
   Ledger& ledger() { return ledger_; }
+  ReaperStore& reaper() { return reaper_; }
   QueueView& view() { return view_; }
   GateStore& gates() { return gates_; }
 
@@ -47,6 +48,7 @@ class SqlStore {
   AdmissionFace admission_;
   DispatchFace dispatch_;
   LedgerFace ledger_;
+  ReaperFace reaper_;
   ViewFace view_;
   GateFace gates_;
 };

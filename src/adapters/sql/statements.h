@@ -50,6 +50,22 @@ extern const std::string_view kBegunByRun;
 extern const std::string_view kIsThisRun;
 extern const std::string_view kInsertLog;
 extern const std::string_view kFindLog;
+extern const std::string_view kCalls;
+
+// Reaper
+extern const std::string_view kOldQueued;
+extern const std::string_view kEndNeverDispatched;
+extern const std::string_view kKeysToScrub;
+extern const std::string_view kScrubKeys;
+extern const std::string_view kNewestQueued;
+extern const std::string_view kFinishedBefore;
+extern const std::string_view kFinishedBeforeOfOldWriters;
+extern const std::string_view kDeleteLines;
+extern const std::string_view kAnyLine;
+extern const std::string_view kDeleteFinished;
+extern const std::string_view kDeleteJob;
+extern const std::string_view kSweep;
+extern const std::string_view kFirstSweep;
 
 // Views
 extern const std::string_view kExecution;

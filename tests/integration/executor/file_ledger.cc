@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "domain/sent_changes.h"
+
 namespace coderunner::executor_test {
 namespace {
 
@@ -102,6 +104,13 @@ Result<Done> FileLedger::append_log(ExecutionId execution, const std::vector<Log
   std::string text;
   for (const LogLine& line : lines) text += line.level + " " + line.message + "\n";
   append_text(file(execution.value, "log"), text);
+  std::string calls;
+  for (const LogLine& line : lines)
+    if (line.call)
+      calls += line.call->method + " " + line.call->path + " " +
+               std::to_string(line.call->status.value_or(0)) + " " +
+               std::to_string(line.call->attempt) + "\n";
+  append_text(file(execution.value, "calls"), calls);
   return Done{};
 }
 
@@ -113,6 +122,19 @@ Result<AnnounceAnswer> FileLedger::announce(ExecutionId execution, const RunId& 
   const auto kept = append_log(execution, lines);
   if (!kept) return kept.error();
   return AnnounceAnswer::announced;
+}
+
+Result<std::vector<std::string>> FileLedger::sent_changes(ExecutionId execution) {
+  if (is_away()) return fail(Failure::unavailable, "away");
+  std::istringstream calls{read_text(file(execution.value, "calls"))};
+  std::vector<LogLine> lines;
+  ApiCall call;
+  int status = 0;
+  while (calls >> call.method >> call.path >> status >> call.attempt) {
+    call.status = status != 0 ? std::optional{status} : std::nullopt;
+    lines.emplace_back().call = call;
+  }
+  return coderunner::sent_changes(lines);
 }
 
 }  // namespace coderunner::executor_test

@@ -33,6 +33,7 @@ class FileLedger final : public Ledger {
   Result<Done> append_log(ExecutionId execution, const std::vector<LogLine>& lines) override;
   Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
                                   const std::vector<LogLine>& lines) override;
+  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
 
  private:
   std::filesystem::path file(std::int64_t number, const char* what) const;
