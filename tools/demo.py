@@ -199,7 +199,9 @@ def judge(executions, gates, ledger, took):
     succeeded = sum(e["state"] == "succeeded" for e in executions)
     waits = {name: [seconds(e["started_at"]) - seconds(e["queued_at"]) for e in rows if e["started_at"]]
              for name, rows in by_account.items()}
-    service = max(seconds(e["finished_at"]) - seconds(e["started_at"]) for e in executions if e["started_at"])
+    ended_by_themselves = [e for e in executions  # a reaped row's end is the time it was reaped at
+                           if e["started_at"] and not (e["error_message"] or "").startswith("reaped: ")]
+    service = max(seconds(e["finished_at"]) - seconds(e["started_at"]) for e in ended_by_themselves)
     quiet_wait = max(max(waits[name]) for name in QUIET)
     flood_most = most_at_once([e for e in by_account[FLOOD] if e["started_at"]])
     print(f"\n{'account':<10}{'executions':>11}{'succeeded':>11}{'longest wait':>14}{'most at once':>14}")

@@ -7,6 +7,7 @@
 
 #include "adapters/log/escape.h"
 #include "app/text_table.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner::app {
 namespace {
@@ -50,11 +51,15 @@ std::optional<UtcTime> time_at(const Json& object, const char* name) {
 
 struct Times {
   std::optional<UtcTime> queued, started, finished;
+  bool was_reaped = false;  // `finished` is when it was found out: nobody knows how long it ran
 };
 
 Times times_of(const Json& execution) {
+  const auto code = number_at(execution, "error_code");
   return {time_at(execution, "queued_at"), time_at(execution, "started_at"),
-          time_at(execution, "finished_at")};
+          time_at(execution, "finished_at"),
+          coderunner::was_reaped(code ? std::optional{static_cast<int>(*code)} : std::nullopt,
+                                 text_at(execution, "error_message"))};
 }
 
 // How long from one moment to the other; to `now` where the other has not come.
@@ -69,7 +74,8 @@ std::string waited(const Times& times, std::optional<UtcTime> now) {
 }
 
 std::string ran(const Times& times, std::optional<UtcTime> now) {
-  return times.started ? span(times.started, times.finished, now) : std::string{};
+  return times.started && !times.was_reaped ? span(times.started, times.finished, now)
+                                            : std::string{};
 }
 
 // Why it waits, or why it ended.
@@ -183,22 +189,27 @@ std::string show_view(std::string_view body, UtcTime now) {
       "started", text_at(execution, "started_at"),
       times.finished ? "waited " + wait : fmt::format("waited {}, running for {}", wait, run));
   text += timeline_line("finished", text_at(execution, "finished_at"),
-                        times.started ? "ran " + run : "never started");
+                        times.was_reaped ? "reaped, how long it ran is not known"
+                        : times.started  ? "ran " + run
+                                         : "never started");
   return text;
 }
 
 std::string show_json(std::string_view body) {
   Json execution = parse(body);
   if (!execution.is_object()) return std::string{body};
+  const bool was_reaped = times_of(execution).was_reaped;
   Json timeline = Json::array();
   std::optional<UtcTime> before;
   for (const auto& [event, name] :
        {std::pair{"queued", "queued_at"}, {"started", "started_at"}, {"finished", "finished_at"}}) {
     const auto at = time_at(execution, name);
     if (!at) continue;
-    timeline.push_back({{"at", to_rfc3339(*at)},
-                        {"event", event},
-                        {"after_ms", before ? (*at - *before).count() : 0}});
+    const bool is_reapers = std::string_view{name} == "finished_at" && was_reaped;
+    timeline.push_back(
+        {{"at", to_rfc3339(*at)},
+         {"event", event},
+         {"after_ms", is_reapers ? Json(nullptr) : Json(before ? (*at - *before).count() : 0)}});
     before = at;
   }
   execution["timeline"] = std::move(timeline);
@@ -230,9 +241,8 @@ std::optional<Progress> progress_of(std::string_view body) {
   progress.finished = progress.succeeded || status == "error";
   progress.line = fmt::format("execution {} {}", *id, progress.state);
   const Times times = times_of(execution);
-  if (times.started && times.finished)
-    progress.line +=
-        fmt::format(" after {} (waited {})", ran(times, std::nullopt), waited(times, std::nullopt));
+  if (const std::string run = ran(times, std::nullopt); !run.empty() && times.finished)
+    progress.line += fmt::format(" after {} (waited {})", run, waited(times, std::nullopt));
   if (const std::string reason = because(execution); !reason.empty())
     progress.line += ": " + reason;
   return progress;

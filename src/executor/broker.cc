@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner::executor {
 namespace {
@@ -119,7 +120,7 @@ Broker::Stop Broker::announce(const ScriptCall& call, int attempt) {
     if (const auto end = parts_.watch.wait_until(parts_.clock.mono_now() + pause)) return *end;
     pause = std::min(pause * 2, limits::kStoreRetryMax);
   }
-  sent_.push_back(name_of(call) + ": no answer");
+  sent_.push_back(sent_change(sending));
   return std::nullopt;
 }
 
@@ -143,7 +144,7 @@ ApiAnswer Broker::attempt_once(const ScriptCall& call, int attempt) {
   const bool good = answer.status && *answer.status < 400;
   parts_.log.note_call(good ? "info" : "warn", name_of(call) + ": " + result, made,
                        is_get(call) ? RunLog::Keep::within_share : RunLog::Keep::always);
-  if (!is_get(call) && answer.status) sent_.back() = name_of(call) + ": " + result;
+  if (!is_get(call)) sent_.back() = sent_change(made);
   if (task_.keep_answers && answer.status) parts_.log.say("debug", answer.body);
   return answer;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/limits.h"
+#include "domain/sent_changes.h"
 #include "executor/poll_until.h"
 
 namespace coderunner::executor {
@@ -13,7 +14,11 @@ namespace {
 
 class Finish {
  public:
-  Finish(const RowToFinish& row, const FinishParts& parts) : row_(row), parts_(parts) {}
+  Finish(const RowToFinish& row, const FinishParts& parts)
+      : row_(row),
+        parts_(parts),
+        outcome_(row.outcome),
+        is_told_(row.whose == RowOf::this_worker) {}
 
   bool run() {
     Millis pause = limits::kStoreRetryMin;
@@ -32,14 +37,26 @@ class Finish {
  private:
   bool try_once() {
     if (row_.log != nullptr && !flush_log()) return false;
+    if (!is_told_ && !tell_what_it_had_sent()) return false;
     const auto answer =
-        parts_.ledger.finish(row_.execution, row_.run, row_.outcome, parts_.clock.utc_now());
+        parts_.ledger.finish(row_.execution, row_.run, outcome_, parts_.clock.utc_now());
     if (!answer) {
       last_error_ = answer.error().message;
       return false;
     }
     if (*answer == FinishAnswer::not_this_run)
       tell(Level::warn, "finish_too_late", "the row has ended otherwise");
+    return true;
+  }
+
+  bool tell_what_it_had_sent() {
+    const auto sent = parts_.ledger.sent_changes(row_.execution);
+    if (!sent) {
+      last_error_ = sent.error().message;
+      return false;
+    }
+    outcome_.message = reaped(row_.outcome.message, *sent);
+    is_told_ = true;
     return true;
   }
 
@@ -75,6 +92,8 @@ class Finish {
 
   const RowToFinish& row_;
   const FinishParts& parts_;
+  Outcome outcome_;
+  bool is_told_;
   std::string last_error_;
   std::optional<MonoTime> give_up_at_;
 };

@@ -19,11 +19,14 @@ struct FinishParts {
   Events& events;
 };
 
+enum class RowOf { this_worker, dead_worker };
+
 struct RowToFinish {
   ExecutionId execution;
   RunId run;
-  Outcome outcome;
+  Outcome outcome;        // of a dead worker's: its message gets what the run had sent
   RunLog* log = nullptr;  // its pending lines go first, so that who sees the end sees the log
+  RowOf whose = RowOf::this_worker;
 };
 
 // True where the row has an end now, this one or an earlier. False only where the executor was told

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/ensure.h"
+#include "domain/sent_changes.h"
 #include "executor/run_log.h"
 
 namespace coderunner::executor {
@@ -57,10 +58,7 @@ Outcome outcome_of(const OutsideEnd& outside) {
     case RunEnd::fenced: message = "fenced: the row had been ended by somebody else"; break;
     case RunEnd::script_ended: ensure(false, "a script's own end is not one from outside");
   }
-  message += outside.sent.empty() ? "; it had sent no change"
-                                  : fmt::format("; it had sent {}: {}", outside.sent.size(),
-                                                fmt::join(outside.sent, ", "));
-  return ended(ErrorCode::ended_from_outside, message);
+  return ended(ErrorCode::ended_from_outside, ended_from_outside(message, outside.sent));
 }
 
 }  // namespace coderunner::executor

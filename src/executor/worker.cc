@@ -77,9 +77,8 @@ class Worker {
     const ExecutionId execution{number_in<std::int64_t>(next_word(text))};
     const RunId run{std::string{next_word(text)}};
     enter(Stage::finishing);
-    const Outcome outcome{ErrorCode::ended_from_outside,
-                          std::string{text} + "; its log lines say what it had sent"};
-    if (finish_row({execution, run, outcome},
+    const Outcome reason{ErrorCode::ended_from_outside, std::string{text}};
+    if (finish_row({execution, run, reason, nullptr, RowOf::dead_worker},
                    {parts_.ledger, master_, parts_.clock, parts_.events}))
       master_.say(kAbandoned);
     enter(Stage::idle);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "domain/back_off.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner {
 
@@ -186,17 +187,19 @@ Result<std::vector<RunningRow>> Drainer::read_running() {
 // proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (outstanding_.contains(row.execution)) return false;
-  std::string message;
+  std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
-    message = "the executor process died during the run";
+    reason = "the executor process died during the run";
   const auto doubt = doubtful_.find(row.execution);
   if (doubt != doubtful_.end() && mono_ - doubt->second > settings_.doubtful_after)
-    message = "the executor gave no answer and never finished the run";
-  if (message.empty()) return false;
-  const auto abandoned = parts_.store.abandon(row.execution, row.run, message, now_);
+    reason = "the executor gave no answer and never finished the run";
+  if (reason.empty()) return false;
+  const auto sent = parts_.store.sent_changes(row.execution);
+  if (!sent) return sent.error();
+  const auto abandoned = parts_.store.abandon(row.execution, row.run, reaped(reason, *sent), now_);
   if (!abandoned) return abandoned.error();
   if (*abandoned)
-    parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", message}}});
+    parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});
   return true;  // abandoned now, or finished since it was read: either way it holds no slot
 }
 

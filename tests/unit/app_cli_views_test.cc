@@ -94,6 +94,24 @@ TEST(ListView, ShowsStatesAsWordsWithTheirReasonsAndTimes) {
   EXPECT_EQ(list_view("not json", kNow), "no executions\n");
 }
 
+// Its finished_at is the reaper's: two hours of a dead row are no run of two hours.
+TEST(ReapedRow, HasNoDurationAnywhere) {
+  const std::string row =
+      R"({"execution_id":7,"account":"acme","state":"killed","status":"error","error_code":303,
+          "error_message":"reaped: the executor process died; it had sent no change",
+          "queued_at":"2026-08-24T10:08:00.000Z","started_at":"2026-08-24T10:08:01.000Z",
+          "finished_at":"2026-08-24T12:08:01.000Z"})";
+  const std::string list = list_view(R"({"executions":[)" + row + R"(],"next":null})", kNow);
+  const std::string show = show_view(row, kNow);
+  EXPECT_FALSE(has(list, "2h00m")) << list;
+  EXPECT_FALSE(has(show, "2h00m")) << show;
+  EXPECT_TRUE(has(show, "reaped, how long it ran is not known")) << show;
+  EXPECT_TRUE(has(show_json(row), R"("event":"finished","after_ms":null)")) << show_json(row);
+  EXPECT_EQ(progress_of(row)->line,
+            "execution 7 killed: reaped: the executor process died; it had sent no change (code "
+            "303)");
+}
+
 TEST(ShowView, TellsTheTimeline) {
   const std::string failed = show_view(kFailed, kNow);
   EXPECT_TRUE(failed.starts_with("execution 7 failed\n"));

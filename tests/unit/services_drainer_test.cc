@@ -230,6 +230,21 @@ TEST_F(DrainerTest, ARunWhoseExecutorIsProvedDeadEnds303AndFreesItsSlotAtOnce) {
   EXPECT_EQ(transport_.started.back().execution, next);
 }
 
+TEST_F(DrainerTest, ARunProvedDeadListsWhatItHadSent) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  ASSERT_TRUE(begins(drainer, id, "killed"));
+  LogLine sending;
+  sending.call = ApiCall{.method = "POST", .path = "/cards"};
+  ASSERT_TRUE(store_.append_log(id, {sending}));
+  probe_.gone.insert({"killed"});
+  transport_.break_off(id);
+  tick(drainer);
+  EXPECT_EQ((**store_.execution(id)).error_message,
+            "reaped: the executor process died during the run; it had sent 1: POST /cards: no "
+            "answer");
+}
+
 TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");

@@ -151,8 +151,25 @@ TEST_F(PoolTest, AKilledWorkerTakesItsScriptWithItAndAnotherFinishesTheRow) {
   EXPECT_EQ(read_reply(client).value_or(Reply{-1, {}}).status, 0);
   ASSERT_TRUE(has_ended(1));
   EXPECT_EQ(ledger_->outcome(1),
-            "303 its worker was killed by signal 9; its log lines say what it had sent");
+            "303 reaped: its worker was killed by signal 9; it had sent no change");
   EXPECT_TRUE(eventually([&] { return ::kill(script, 0) != 0; }, Millis{3'000}));
+}
+
+TEST_F(PoolTest, TheRowOfAKilledWorkerListsWhatItHadSent) {
+  const LoopbackApi api{[](const SeenRequest& request) {
+    return request.text.starts_with("POST") ? http_answer(200, R"({"data":[{"card_id":9}]})")
+                                            : LoopbackApi::kSilence;
+  }};
+  setup_.api = api.base() + "/{account}/api/v2";
+  ledger_->admit(1, "api.post('/cards', {title = 'x'}) api.delete('/cards/9')");
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(eventually([&] { return api.seen().size() == 2; }, Millis{5'000}));
+  ::kill(only("cr-worker"), SIGKILL);
+  ASSERT_TRUE(has_ended(1));
+  EXPECT_EQ(ledger_->outcome(1),
+            "303 reaped: its worker was killed by signal 9; it had sent 2: POST /cards: 200, "
+            "DELETE /cards/9: no answer");
 }
 
 TEST_F(PoolTest, AWorkerThatDiesBeforeItsBeginCommitsLeavesTheRowQueued) {
@@ -171,7 +188,8 @@ TEST_F(PoolTest, AWorkerThatDiesRightAfterItsBeginCommittedHasItsRowFinished) {
   start_pool();
   EXPECT_EQ(run(1).status, 0);
   ASSERT_TRUE(has_ended(1));
-  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 its worker was killed")) << ledger_->outcome(1);
+  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 reaped: its worker was killed"))
+      << ledger_->outcome(1);
   EXPECT_EQ(ledger_->log(1), "");
   EXPECT_TRUE(no_script_is_left());
 }
@@ -184,7 +202,7 @@ TEST_F(PoolTest, AStuckWorkerIsKilledByTheMasterAfterTheWall) {
   ASSERT_TRUE(has_begun(1));
   ::kill(only("cr-worker"), SIGSTOP);
   ASSERT_TRUE(has_ended(1, limits::kMasterKillAfterWall + Millis{5'000}));
-  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 wall: its worker outstayed the wall"))
+  EXPECT_TRUE(ledger_->outcome(1).starts_with("303 reaped: wall: its worker outstayed the wall"))
       << ledger_->outcome(1);
   EXPECT_TRUE(no_script_is_left());
 }
