@@ -32,6 +32,7 @@ int run_list(const ListCommand& command, const CommandContext& context);
 int run_show(const ShowCommand& command, const CommandContext& context);
 int run_logs(const LogsCommand& command, const CommandContext& context);
 int run_check(const CheckCommand& command, const CommandContext& context);
+int run_simulate(const SimulateCommand& command, const CommandContext& context);
 int run_migrate(const MigrateCommand& command, const CommandContext& context);
 
 }  // namespace coderunner::app

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "adapters/log/escape.h"
+#include "base/time.h"
 
 namespace coderunner::app {
 namespace {
@@ -15,6 +17,11 @@ constexpr int kBadUsage = 2;
 
 const std::vector<std::pair<std::string, Role>> kRoles{
     {"api", Role::api}, {"drainer", Role::drainer}, {"executor", Role::executor}};
+
+const std::map<std::string, sim::Policy> kPolicies{{"none", sim::Policy::none},
+                                                   {"queue", sim::Policy::queue}};
+const std::map<std::string, Order> kOrders{{"fair", Order::fair}, {"fifo", Order::fifo}};
+constexpr int kMostOfAnything = 1'000'000;
 
 // One subcommand's options write into its own struct; whichever subcommand was named is picked.
 struct Draft {
@@ -30,6 +37,7 @@ struct Draft {
   ShowCommand show;
   LogsCommand logs;
   CheckCommand check;
+  SimulateCommand simulate;
 };
 
 void add_config_options(CLI::App& command, Draft& draft) {
@@ -149,6 +157,48 @@ void add_check(CLI::App& app, Draft& draft) {
   command->add_flag("--json", draft.check.json, "Print JSON");
 }
 
+void add_simulate(CLI::App& app, Draft& draft) {
+  SimulateCommand& simulate = draft.simulate;
+  sim::ReplayOptions& is = simulate.options;
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Replay an arrival trace on virtual time and say what became of it");
+  command
+      ->add_option("--trace", simulate.trace, "CSV: offset_ms,account,key,api_calls,call_ms,cpu_ms")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--policy", is.policy,
+                   "queue: this queue; none: a pool of workers, first come first served")
+      ->transform(CLI::CheckedTransformer(kPolicies))
+      ->type_name("none|queue");
+  const auto number = [&](const char* name, int& value, const char* what, int least = 1) {
+    command->add_option(name, value, fmt::format("{} (default: {})", what, value))
+        ->type_name("N")
+        ->check(CLI::Range(least, kMostOfAnything));
+  };
+  number("--workers", is.workers, "Workers of the pool, with --policy none");
+  number("--concurrency", is.plan.concurrency, "Executions in flight");
+  number("--per-account", is.plan.per_account, "In flight of one account");
+  number("--attempts", is.max_attempts, "Attempts of one API call");
+  number("--quota-per-minute", is.quota.per_minute, "Calls of one key in a minute, 0: no limit", 0);
+  number("--quota-per-hour", is.quota.per_hour, "Calls of one key in an hour, 0: no limit", 0);
+  command->add_option("--order", is.plan.order, "Which account is next (default: fair)")
+      ->transform(CLI::CheckedTransformer(kOrders))
+      ->type_name("fair|fifo");
+  command
+      ->add_option_function<std::string>(
+          "--wall", [&is](const std::string& text) { is.wall = *parse_duration(text); },
+          fmt::format("What one run may last (default: {})", format_duration(is.wall)))
+      ->type_name("DURATION")
+      ->check([](const std::string& text) {
+        const auto wall = parse_duration(text);
+        return wall && *wall > Millis{0} ? std::string{} : "write a duration like 300s";
+      });
+  command->add_option("--seed", is.seed,
+                      "The same seed and trace give the same result (default: 0)");
+  command->add_flag("--json", simulate.json, "Print JSON");
+}
+
 Command pick(const CLI::App& app, Draft& draft) {
   const std::string name = app.get_subcommands().front()->get_name();
   if (name == "serve") return std::move(draft.serve);
@@ -158,6 +208,7 @@ Command pick(const CLI::App& app, Draft& draft) {
   if (name == "list") return std::move(draft.list);
   if (name == "show") return std::move(draft.show);
   if (name == "logs") return std::move(draft.logs);
+  if (name == "simulate") return std::move(draft.simulate);
   return std::move(draft.check);
 }
 
@@ -197,6 +248,7 @@ std::variant<CommandLine, NothingToRun> parse_command_line(const std::vector<std
   add_submit(app, draft);
   add_reading_commands(app, draft);
   add_check(app, draft);
+  add_simulate(app, draft);
   try {
     std::vector<std::string> reversed{words.rbegin(), words.rend()};  // as CLI11 takes them
     app.parse(std::move(reversed));

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "domain/limits.h"
 #include "domain/state.h"
+#include "sim/replay.h"
 
 namespace coderunner::app {
 
@@ -79,8 +80,15 @@ struct CheckCommand {
   friend bool operator==(const CheckCommand&, const CheckCommand&) = default;
 };
 
+struct SimulateCommand {
+  std::string trace;
+  sim::ReplayOptions options;
+  bool json = false;
+  friend bool operator==(const SimulateCommand&, const SimulateCommand&) = default;
+};
+
 using Command = std::variant<ServeCommand, MigrateCommand, SubmitCommand, StatusCommand,
-                             ListCommand, ShowCommand, LogsCommand, CheckCommand>;
+                             ListCommand, ShowCommand, LogsCommand, CheckCommand, SimulateCommand>;
 
 struct CommandLine {
   ConfigOptions config;

@@ -53,6 +53,7 @@ int run(const CommandLine& line, const Settings& settings, const ServerHints& hi
     int operator()(const ShowCommand& command) const { return run_show(command, context); }
     int operator()(const LogsCommand& command) const { return run_logs(command, context); }
     int operator()(const CheckCommand& command) const { return run_check(command, context); }
+    int operator()(const SimulateCommand& command) const { return run_simulate(command, context); }
   } const runner{context};
   const int status = std::visit(runner, line.command);
   if (std::ferror(stdout) == 0) return status;
@@ -74,8 +75,10 @@ int run_command(const std::vector<std::string>& words) {
     return nothing->exit_status;
   }
   const CommandLine& line = std::get<CommandLine>(parsed);
-  // Looks at one file only: a configuration that is broken is not its business.
-  if (std::holds_alternative<CheckCommand>(line.command)) return run(line, Settings{}, {});
+  // These look at one file only: a configuration that is broken is not their business.
+  if (std::holds_alternative<CheckCommand>(line.command) ||
+      std::holds_alternative<SimulateCommand>(line.command))
+    return run(line, Settings{}, {});
   const auto environment = coderunner_environment();
   const auto settings = load_settings(
       {.file = line.config.file, .environment = environment, .overrides = line.config.settings});

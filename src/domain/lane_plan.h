@@ -57,6 +57,7 @@ struct PlanLimits {
   Order order = Order::fair;
   int concurrency = limits::kConcurrency;
   int per_account = limits::kPerAccount;
+  friend bool operator==(const PlanLimits&, const PlanLimits&) = default;
 };
 
 struct PlanInput {

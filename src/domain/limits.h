@@ -104,6 +104,13 @@ inline constexpr int kPurgedAtOnce = 50;
 inline constexpr int kPurgedLinesAtOnce = 500;
 inline constexpr int kMaxSentRead = 20'000;  // log lines with a call: a run's share holds 16,000
 
+// Replays (contract section 8)
+inline constexpr int kReplayWorkers = 40;  // of the old world's pool, brief 1
+inline constexpr Millis kMaxTraceSpan = 24h * 366;
+inline constexpr int kMaxTraceCalls = 1'000'000;  // of one execution
+inline constexpr std::size_t kMaxTraceArrivals = 1'000'000;
+inline constexpr std::size_t kMaxTraceBytes = 256UL * 1024 * 1024;
+
 // Files of the installation
 inline constexpr std::size_t kMaxSecretFileBytes = 4 * 1024;  // a salt or a key is one line
 inline constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
