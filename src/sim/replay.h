@@ -45,12 +45,14 @@ struct ReplayFigures {
   Millis last_kill_at{0};
   Millis drained_at{0};       // when the last run ended
   std::vector<Millis> waits;  // arrival to begin, in order of size
+  friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
 };
 
 struct ReplayReport {
   ReplayFigures all;
   int max_in_flight_per_account = 0;
   std::map<std::string, ReplayFigures> accounts;
+  friend bool operator==(const ReplayReport&, const ReplayReport&) = default;
 };
 
 ReplayReport replay(const std::vector<TraceArrival>& trace, const ReplayOptions& options);
