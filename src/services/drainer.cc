@@ -33,7 +33,7 @@ Millis Drainer::tick() {
 
 DrainerStatus Drainer::status() const {
   return {.last_tick = last_tick_,
-          .executor_down_until = executor_down_until_,
+          .executor_down_until = executor_down_until(),
           .executor_error = executor_error_,
           .outstanding = static_cast<int>(outstanding_.size())};
 }
@@ -86,7 +86,7 @@ Result<Done> Drainer::settle() {
     const BackOff back_off = back_off_after(answer);
     const auto row = parts_.store.revoke(at->first, back_off);
     if (!row) return row.error();
-    if (*row == RevokeAnswer::running) doubtful_.emplace(at->first, at->second.started);
+    if (*row == RevokeAnswer::running) doubtful_.insert(at->first);
     if (*row == RevokeAnswer::free)
       never_began(answer, back_off, at->second.started);
     else
@@ -130,11 +130,17 @@ void Drainer::executor_works() {
   executor_error_.clear();
 }
 
+// Counted on the monotonic clock: a wall clock set back must not keep an executor down for so long.
+std::optional<UtcTime> Drainer::executor_down_until() const {
+  if (!executor_down_until_) return std::nullopt;
+  return now_ + std::chrono::ceil<Millis>(*executor_down_until_ - mono_);
+}
+
 // Dispatches that were under way when the executor was first found to fail tell nothing new.
 void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started) {
   ++row_failures_[answer.execution];
   if (blames_executor(answer) && (!executor_failed_at_ || started > *executor_failed_at_)) {
-    executor_down_until_ = now_ + dispatch_back_off(++executor_failures_, chance());
+    executor_down_until_ = mono_ + dispatch_back_off(++executor_failures_, chance());
     executor_failed_at_ = mono_;
     executor_error_ = back_off.error;
   }
@@ -169,29 +175,33 @@ std::uint8_t Drainer::chance() {
 Result<std::vector<RunningRow>> Drainer::read_running() {
   auto running = parts_.store.running();
   if (!running) return running;
+  const MonoTime seen_at = parts_.clock.mono_now();  // now: the tick may have stood still since
   std::vector<RunningRow> alive;
   std::set<ExecutionId> seen;
   for (RunningRow& row : *running) {
+    seen_running_.emplace(row.execution, seen_at);
     const auto ended = end_if_proved_dead(row);
     if (!ended) return ended.error();
     if (*ended) continue;
     seen.insert(row.execution);
     alive.push_back(std::move(row));
   }
-  std::erase_if(doubtful_, [&](const auto& entry) { return !seen.contains(entry.first); });
+  std::erase_if(seen_running_, [&](const auto& entry) { return !seen.contains(entry.first); });
+  std::erase_if(doubtful_, [&](ExecutionId execution) { return !seen.contains(execution); });
   return alive;
 }
 
 // Time is never proof of death, but a dispatch of our own that ended in doubt may hold its slot no
-// longer than an executor's wall can last (rulings 2). Crash window proved-unwritten: the next one
-// proves it again; a finish that comes between proof and write stands.
+// longer than an executor's wall can last (rulings 2), counted from when we saw its row running: a
+// request may have travelled for as long as its nonce lives. Crash window proved-unwritten: the
+// next one proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (outstanding_.contains(row.execution)) return false;
   std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
     reason = "the executor process died during the run";
-  const auto doubt = doubtful_.find(row.execution);
-  if (doubt != doubtful_.end() && mono_ - doubt->second > settings_.doubtful_after)
+  if (doubtful_.contains(row.execution) &&
+      mono_ - seen_running_.at(row.execution) > settings_.doubtful_after)
     reason = "the executor gave no answer and never finished the run";
   if (reason.empty()) return false;
   const auto sent = parts_.store.sent_changes(row.execution);
@@ -229,7 +239,7 @@ Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
                   .in_flight = std::move(occupied),
                   .gates = {},
                   .paused = {},
-                  .executor_down_until = executor_down_until_,
+                  .executor_down_until = executor_down_until(),
                   .now = now_};
   if (!input.lanes.empty()) input.gates = closed_gates();
   // An executor that has just failed is tried with one dispatch, not with all.
