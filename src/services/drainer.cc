@@ -246,16 +246,40 @@ Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
   if (executor_failures_ > 0)
     input.limits.concurrency = std::min(
         input.limits.concurrency, static_cast<int>(input.in_flight.size()) + (probing_ ? 0 : 1));
-  shares_.set_active(active_accounts(input));
-  const Plan plan = plan_lanes(input, shares_);
-  bool refused = false;
-  for (const Pick& one : plan.picks) {
-    const auto started = start(one);
-    if (!started) return started.error();
-    refused = refused || !*started;
+  for (;;) {  // each refusal takes a row, a key or an account out of the plan
+    shares_.set_active(active_accounts(input));
+    const Plan plan = plan_lanes(input, shares_);
+    const auto all_started = start_all(plan, input);
+    if (!all_started) return all_started.error();
+    if (!*all_started) continue;
+    const bool has_emptied_lane =
+        std::ranges::any_of(input.lanes, [](const Lane& lane) { return lane.rows.empty(); });
+    if (has_emptied_lane) return limits::kReplanDelay;  // what stood behind was not read
+    return plan.next_change ? *plan.next_change - now_ : settings_.poll_interval;
   }
-  if (refused) return limits::kReplanDelay;  // the rows changed under the plan
-  return plan.next_change ? *plan.next_change - now_ : settings_.poll_interval;
+}
+
+// False where the rows have changed under the plan. What a refusal tells goes into the next plan of
+// this very tick: else a paused account would keep the slots it was picked for from the others, and
+// a younger row of its lane could start first.
+Result<bool> Drainer::start_all(const Plan& plan, PlanInput& input) {
+  for (const Pick& one : plan.picks) {
+    const auto minted = start(one);
+    if (!minted) return minted.error();
+    if (*minted == MintAnswer::minted) {
+      input.in_flight.push_back({one.row.execution, one.account});
+      continue;
+    }
+    if (*minted == MintAnswer::account_paused)
+      input.paused.insert(one.account);
+    else if (*minted == MintAnswer::key_gated && one.key)
+      input.gates[*one.key] = now_ + limits::kReplanDelay;
+    else
+      for (Lane& lane : input.lanes)
+        std::erase_if(lane.rows, [&](const LaneRow& row) { return row == one.row; });
+    return false;
+  }
+  return true;
 }
 
 // A gate store that is away fails open: its last known gates hold until they end by themselves
@@ -274,33 +298,33 @@ std::map<ApiKeyHash, UtcTime> Drainer::closed_gates() {
 // Crash window minted-unsent: a nonce nobody has, on a row that is still queued; recover() revokes
 // it. Crash window sent-unanswered: the executor may begin before that revoke, and the row then
 // says running and is its own executor's to finish; after it the begin is refused.
-Result<bool> Drainer::start(const Pick& pick) {
+Result<MintAnswer> Drainer::start(const Pick& pick) {
   const Nonce nonce{random_hex_128(parts_.entropy)};
   const auto minted = parts_.store.mint({.execution = pick.row.execution,
                                          .job = pick.row.job,
                                          .nonce = parts_.secrets.nonce_hash(nonce),
                                          .drainer = settings_.me,
                                          .now = now_});
-  if (!minted) return minted.error();
-  if (*minted == MintAnswer::key_gone) return end_without_key(pick.row.execution);
-  if (*minted != MintAnswer::minted) return false;
+  if (minted && *minted == MintAnswer::key_gone)
+    if (auto ended = end_without_key(pick.row.execution); !ended) return ended.error();
+  if (!minted || *minted != MintAnswer::minted) return minted;
   outstanding_[pick.row.execution] = {pick.account, mono_, std::nullopt};
   ++held_[pick.account];
   parts_.transport.start({pick.row.execution, pick.row.job, nonce});
   parts_.events.record({Level::debug, "dispatched", pick.row.execution, {}});
-  return true;
+  return minted;
 }
 
 // Somebody deleted the job or scrubbed its key while the row was queued (rulings 34). It could only
 // fail at its first call, or hold up its lane for ever.
-Result<bool> Drainer::end_without_key(ExecutionId execution) {
+Result<Done> Drainer::end_without_key(ExecutionId execution) {
   const auto ended =
       parts_.store.end_undispatched(execution, "never dispatched: API key gone", now_);
   if (!ended) return ended.error();
   if (*ended)
     parts_.events.record(
         {Level::error, "never_dispatched", execution, {{"reason", "API key gone"}}});
-  return false;
+  return Done{};
 }
 
 Result<Done> Drainer::heartbeat() {

@@ -83,8 +83,9 @@ class Drainer {
   std::vector<Occupied> in_flight(const std::vector<RunningRow>& running) const;
   Result<Millis> pick(std::vector<Occupied> occupied);
   std::map<ApiKeyHash, UtcTime> closed_gates();
-  Result<bool> start(const Pick& pick);
-  Result<bool> end_without_key(ExecutionId execution);
+  Result<bool> start_all(const Plan& plan, PlanInput& input);
+  Result<MintAnswer> start(const Pick& pick);
+  Result<Done> end_without_key(ExecutionId execution);
   void account_slot_time(const std::vector<Occupied>& occupied);
   Result<Done> heartbeat();
 

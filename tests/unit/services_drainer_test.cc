@@ -178,6 +178,20 @@ TEST_F(DrainerTest, DispatchesThatFailTogetherAreOneFailureOfTheExecutor) {
   EXPECT_LE(*drainer.status().executor_down_until - clock_.utc_now(), limits::kDispatchBackOffMin);
 }
 
+TEST_F(DrainerTest, APausedAccountHoldsUpNobodyElseAndIsNotAskedForAllTheTime) {
+  for (int i = 0; i < 4; ++i) {
+    admit("paused");
+    admit("also");
+  }
+  const ExecutionId other = admit("other");
+  store_.pause_account(secrets_.account_id("paused"));
+  store_.pause_account(secrets_.account_id("also"));
+  Drainer drainer = make();
+  EXPECT_EQ(tick(drainer), limits::kPollInterval);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started.front().execution, other);
+}
+
 TEST_F(DrainerTest, AWallClockSetBackKeepsNoExecutorDown) {
   const ExecutionId id = admit("a");
   Drainer drainer = make();
