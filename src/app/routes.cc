@@ -35,7 +35,7 @@ HttpResponse plain_error(int status, std::string message) {
 
 HttpResponse store_error(const Error& error) {
   const bool unknown = error.kind == Failure::unknown_outcome;
-  const bool away = unknown || error.kind == Failure::unavailable;
+  const bool away = unknown || error.kind == Failure::unavailable || error.kind == Failure::corrupt;
   return error_answer(away ? 503 : 500,
                       {.code = away ? 503 : 500,
                        .message = "the store can not do this now: " + error.message,
@@ -246,17 +246,14 @@ HttpResponse Routes::queue() {
   return json_answer(200, queue_json(*report, parts_.executor()));
 }
 
-HttpResponse Routes::ready() {
-  std::vector<std::string> reasons;
-  if (parts_.stopping) reasons.emplace_back("stopping");
-  if (const auto report = parts_.observatory.queue(); !report)
-    reasons.push_back("store: " + report.error().message);
+HttpResponse Routes::ready() const {
+  const std::vector<std::string> reasons = parts_.readiness.reasons();
   return json_answer(reasons.empty() ? 200 : 503, ready_json(reasons));
 }
 
-HttpResponse answer_without_store(const HttpRequest& request) {
+HttpResponse answer_without_store(const HttpRequest& request, const std::string& why) {
   if (request.path == "/healthz") return json_answer(200, kAlive);
-  const std::string reason = "the store could not be opened yet";
+  const std::string reason = "the store could not be opened yet: " + why;
   if (request.path == "/readyz") return json_answer(503, ready_json({reason}));
   return plain_error(503, reason);
 }

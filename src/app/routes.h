@@ -9,6 +9,7 @@
 
 #include "adapters/http_server/http.h"
 #include "app/json_views.h"
+#include "app/readiness.h"
 #include "app/work_pool.h"
 #include "seams/secrets.h"
 #include "seams/store.h"
@@ -24,6 +25,7 @@ struct RoutesParts {
   const Secrets& secrets;
   WorkPool& pool;
   const std::atomic<bool>& stopping;
+  const Readiness& readiness;
   std::function<ExecutorFigures()> executor;
 };
 
@@ -42,12 +44,12 @@ class Routes {
   HttpResponse logs(const HttpRequest& request, ExecutionId id);
   HttpResponse executions(const HttpRequest& request);
   HttpResponse queue();
-  HttpResponse ready();
+  HttpResponse ready() const;
 
   RoutesParts parts_;
 };
 
-// What a server answers whose store could not be opened yet: it lives, it is not ready.
-HttpResponse answer_without_store(const HttpRequest& request);
+// What a server answers whose store could not be opened yet, and why: it lives, it is not ready.
+HttpResponse answer_without_store(const HttpRequest& request, const std::string& why);
 
 }  // namespace coderunner::app

@@ -26,6 +26,7 @@
 #include "app/composition.h"
 #include "app/config.h"
 #include "app/drainer_loop.h"
+#include "app/readiness.h"
 #include "app/routes.h"
 #include "app/work_pool.h"
 #include "executor/launcher.h"
@@ -59,6 +60,7 @@ struct Serving {
   std::unique_ptr<DrainerLoop> loop;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Observatory> observatory;
+  std::unique_ptr<Readiness> readiness;
   std::unique_ptr<Routes> routes;
 };
 
@@ -86,8 +88,10 @@ class Daemon {
   Result<Done> start_executor();
   Result<Done> start_http();
   Result<Done> open_store();
+  void say_store_is_away(const Error& error);
   void start_drainer();
   void make_routes();
+  void make_readiness();
   void announce();
   Result<Done> run_until_stopped();
   void stop();
@@ -109,7 +113,8 @@ class Daemon {
   std::unique_ptr<executor::Launcher> launcher_;
   WorkPool pool_;
   Serving serving_;
-  std::atomic<Routes*> routes_ = nullptr;  // set once the store is open
+  std::atomic<Routes*> routes_ = nullptr;                       // set once the store is open
+  std::atomic<std::shared_ptr<const std::string>> store_away_;  // why it is not yet
   std::atomic<bool> stopping_ = false;
   bool told_to_stop_ = false;  // before there was anything to stop
   std::unique_ptr<HttpServer> http_;
@@ -130,8 +135,7 @@ int Daemon::run() {
   if (auto done = start_executor(); !done) return fail("executor", done.error());
   const auto opened = open_store();
   if (!opened && opened.error().kind != Failure::unavailable) return fail("store", opened.error());
-  if (!opened)
-    events_.record({Level::error, "store_away", {}, {{"error", opened.error().message}}});
+  if (!opened) say_store_is_away(opened.error());
   if (auto done = start_http(); !done) return fail("http", done.error());
   announce();
   const auto ended = run_until_stopped();
@@ -218,6 +222,13 @@ Result<Done> Daemon::open_store() {
   return Done{};
 }
 
+// Once for each new reason, not once a second.
+void Daemon::say_store_is_away(const Error& error) {
+  const auto said = store_away_.exchange(std::make_shared<const std::string>(error.message));
+  if (said && *said == error.message) return;
+  events_.record({Level::error, "store_away", {}, {{"error", error.message}}});
+}
+
 HttpTransportOptions Daemon::executor_address() const {
   constexpr std::string_view kUnix = "unix:";
   constexpr std::string_view kPath = "/codeRunner/runAsync";
@@ -278,6 +289,7 @@ void Daemon::make_routes() {
           .gates = serving_.store->gates(),
           .clock = clock_,
           .drainer = [loop] { return loop == nullptr ? DrainerStatus{} : loop->status(); }});
+  make_readiness();
   serving_.routes = std::make_unique<Routes>(
       RoutesParts{.admission = *serving_.admission,
                   .observatory = *serving_.observatory,
@@ -285,6 +297,7 @@ void Daemon::make_routes() {
                   .secrets = *secrets_,
                   .pool = pool_,
                   .stopping = stopping_,
+                  .readiness = *serving_.readiness,
                   .executor = [this] {
                     if (!launcher_)
                       return ExecutorFigures{.max_children = settings_.executor.max_children};
@@ -293,6 +306,21 @@ void Daemon::make_routes() {
                                            static_cast<std::int64_t>(figures.max_children_reached)};
                   }});
   routes_ = serving_.routes.get();
+}
+
+void Daemon::make_readiness() {
+  ReadinessParts parts{
+      .stopping = stopping_,
+      .clock = clock_,
+      .read_store = [observatory = serving_.observatory.get()]() -> Result<Done> {
+        const auto read = observatory->queue();
+        return read ? Result<Done>{Done{}} : read.error();
+      },
+      .write_trouble = [store = serving_.store.get()] { return store->write_trouble(); },
+      .last_tick = {}};
+  if (DrainerLoop* loop = serving_.loop.get())
+    parts.last_tick = [loop] { return loop->status().last_tick; };
+  serving_.readiness = std::make_unique<Readiness>(std::move(parts));
 }
 
 Result<Done> Daemon::start_http() {
@@ -310,7 +338,8 @@ Result<Done> Daemon::start_http() {
 
 void Daemon::handle(HttpRequest request, HttpRespond respond) {
   if (Routes* routes = routes_) return routes->handle(std::move(request), std::move(respond));
-  respond(answer_without_store(request));
+  const auto why = store_away_.load();
+  respond(answer_without_store(request, why ? *why : "it is being opened"));
 }
 
 void Daemon::announce() {
@@ -337,6 +366,7 @@ Result<Done> Daemon::run_until_stopped() {
     if (serving_.store) continue;
     const auto opened = open_store();
     if (!opened && opened.error().kind != Failure::unavailable) return opened;
+    if (!opened) say_store_is_away(opened.error());
   }
   return Done{};
 }

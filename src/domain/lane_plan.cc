@@ -20,6 +20,12 @@ constexpr std::array<std::pair<QueuedReason, std::string_view>, 9> kReasons{{
     {QueuedReason::next, "next"},
 }};
 
+// A back-off that ends later than any lasts was written under another wall clock.
+std::optional<UtcTime> backs_off_until(const LaneRow& row, UtcTime now) {
+  const bool is_ours = row.not_before && *row.not_before <= now + limits::kDispatchBackOffMax;
+  return is_ours ? row.not_before : std::nullopt;
+}
+
 // What parks the lane's oldest waiting row, whatever the caps say.
 std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const PlanInput& input) {
   const auto skip = [&](QueuedReason reason, std::optional<UtcTime> until) {
@@ -31,7 +37,8 @@ std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const Plan
     if (gate != input.gates.end() && gate->second > input.now)
       return skip(QueuedReason::key_gated, gate->second);
   }
-  const std::optional<UtcTime> again = std::max(head.not_before, input.executor_down_until);
+  const std::optional<UtcTime> again =
+      std::max(backs_off_until(head, input.now), input.executor_down_until);
   if (again && *again > input.now) return skip(QueuedReason::executor_unavailable, again);
   return std::nullopt;
 }
@@ -103,7 +110,7 @@ class Planner {
     Waiting* best = nullptr;
     for (Waiting& waiting : eligible_) {
       if (!waiting.has_more() || at_cap(waiting.lane->account)) continue;
-      if (waiting.head().not_before && *waiting.head().not_before > input_.now) continue;
+      if (backs_off_until(waiting.head(), input_.now).value_or(input_.now) > input_.now) continue;
       if (best == nullptr || rank(waiting) < rank(*best)) best = &waiting;
     }
     return best;

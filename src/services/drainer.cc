@@ -33,7 +33,7 @@ Millis Drainer::tick() {
 
 DrainerStatus Drainer::status() const {
   return {.last_tick = last_tick_,
-          .executor_down_until = executor_down_until_,
+          .executor_down_until = executor_down_until(),
           .executor_error = executor_error_,
           .outstanding = static_cast<int>(outstanding_.size())};
 }
@@ -86,7 +86,7 @@ Result<Done> Drainer::settle() {
     const BackOff back_off = back_off_after(answer);
     const auto row = parts_.store.revoke(at->first, back_off);
     if (!row) return row.error();
-    if (*row == RevokeAnswer::running) doubtful_.emplace(at->first, at->second.started);
+    if (*row == RevokeAnswer::running) doubtful_.insert(at->first);
     if (*row == RevokeAnswer::free)
       never_began(answer, back_off, at->second.started);
     else
@@ -130,11 +130,17 @@ void Drainer::executor_works() {
   executor_error_.clear();
 }
 
+// Counted on the monotonic clock: a wall clock set back must not keep an executor down for so long.
+std::optional<UtcTime> Drainer::executor_down_until() const {
+  if (!executor_down_until_) return std::nullopt;
+  return now_ + std::chrono::ceil<Millis>(*executor_down_until_ - mono_);
+}
+
 // Dispatches that were under way when the executor was first found to fail tell nothing new.
 void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started) {
   ++row_failures_[answer.execution];
   if (blames_executor(answer) && (!executor_failed_at_ || started > *executor_failed_at_)) {
-    executor_down_until_ = now_ + dispatch_back_off(++executor_failures_, chance());
+    executor_down_until_ = mono_ + dispatch_back_off(++executor_failures_, chance());
     executor_failed_at_ = mono_;
     executor_error_ = back_off.error;
   }
@@ -169,29 +175,33 @@ std::uint8_t Drainer::chance() {
 Result<std::vector<RunningRow>> Drainer::read_running() {
   auto running = parts_.store.running();
   if (!running) return running;
+  const MonoTime seen_at = parts_.clock.mono_now();  // now: the tick may have stood still since
   std::vector<RunningRow> alive;
   std::set<ExecutionId> seen;
   for (RunningRow& row : *running) {
+    seen_running_.emplace(row.execution, seen_at);
     const auto ended = end_if_proved_dead(row);
     if (!ended) return ended.error();
     if (*ended) continue;
     seen.insert(row.execution);
     alive.push_back(std::move(row));
   }
-  std::erase_if(doubtful_, [&](const auto& entry) { return !seen.contains(entry.first); });
+  std::erase_if(seen_running_, [&](const auto& entry) { return !seen.contains(entry.first); });
+  std::erase_if(doubtful_, [&](ExecutionId execution) { return !seen.contains(execution); });
   return alive;
 }
 
 // Time is never proof of death, but a dispatch of our own that ended in doubt may hold its slot no
-// longer than an executor's wall can last (rulings 2). Crash window proved-unwritten: the next one
-// proves it again; a finish that comes between proof and write stands.
+// longer than an executor's wall can last (rulings 2), counted from when we saw its row running: a
+// request may have travelled for as long as its nonce lives. Crash window proved-unwritten: the
+// next one proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (outstanding_.contains(row.execution)) return false;
   std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
     reason = "the executor process died during the run";
-  const auto doubt = doubtful_.find(row.execution);
-  if (doubt != doubtful_.end() && mono_ - doubt->second > settings_.doubtful_after)
+  if (doubtful_.contains(row.execution) &&
+      mono_ - seen_running_.at(row.execution) > settings_.doubtful_after)
     reason = "the executor gave no answer and never finished the run";
   if (reason.empty()) return false;
   const auto sent = parts_.store.sent_changes(row.execution);
@@ -229,23 +239,47 @@ Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
                   .in_flight = std::move(occupied),
                   .gates = {},
                   .paused = {},
-                  .executor_down_until = executor_down_until_,
+                  .executor_down_until = executor_down_until(),
                   .now = now_};
   if (!input.lanes.empty()) input.gates = closed_gates();
   // An executor that has just failed is tried with one dispatch, not with all.
   if (executor_failures_ > 0)
     input.limits.concurrency = std::min(
         input.limits.concurrency, static_cast<int>(input.in_flight.size()) + (probing_ ? 0 : 1));
-  shares_.set_active(active_accounts(input));
-  const Plan plan = plan_lanes(input, shares_);
-  bool refused = false;
-  for (const Pick& one : plan.picks) {
-    const auto started = start(one);
-    if (!started) return started.error();
-    refused = refused || !*started;
+  for (;;) {  // each refusal takes a row, a key or an account out of the plan
+    shares_.set_active(active_accounts(input));
+    const Plan plan = plan_lanes(input, shares_);
+    const auto all_started = start_all(plan, input);
+    if (!all_started) return all_started.error();
+    if (!*all_started) continue;
+    const bool has_emptied_lane =
+        std::ranges::any_of(input.lanes, [](const Lane& lane) { return lane.rows.empty(); });
+    if (has_emptied_lane) return limits::kReplanDelay;  // what stood behind was not read
+    return plan.next_change ? *plan.next_change - now_ : settings_.poll_interval;
   }
-  if (refused) return limits::kReplanDelay;  // the rows changed under the plan
-  return plan.next_change ? *plan.next_change - now_ : settings_.poll_interval;
+}
+
+// False where the rows have changed under the plan. What a refusal tells goes into the next plan of
+// this very tick: else a paused account would keep the slots it was picked for from the others, and
+// a younger row of its lane could start first.
+Result<bool> Drainer::start_all(const Plan& plan, PlanInput& input) {
+  for (const Pick& one : plan.picks) {
+    const auto minted = start(one);
+    if (!minted) return minted.error();
+    if (*minted == MintAnswer::minted) {
+      input.in_flight.push_back({one.row.execution, one.account});
+      continue;
+    }
+    if (*minted == MintAnswer::account_paused)
+      input.paused.insert(one.account);
+    else if (*minted == MintAnswer::key_gated && one.key)
+      input.gates[*one.key] = now_ + limits::kReplanDelay;
+    else
+      for (Lane& lane : input.lanes)
+        std::erase_if(lane.rows, [&](const LaneRow& row) { return row == one.row; });
+    return false;
+  }
+  return true;
 }
 
 // A gate store that is away fails open: its last known gates hold until they end by themselves
@@ -264,33 +298,33 @@ std::map<ApiKeyHash, UtcTime> Drainer::closed_gates() {
 // Crash window minted-unsent: a nonce nobody has, on a row that is still queued; recover() revokes
 // it. Crash window sent-unanswered: the executor may begin before that revoke, and the row then
 // says running and is its own executor's to finish; after it the begin is refused.
-Result<bool> Drainer::start(const Pick& pick) {
+Result<MintAnswer> Drainer::start(const Pick& pick) {
   const Nonce nonce{random_hex_128(parts_.entropy)};
   const auto minted = parts_.store.mint({.execution = pick.row.execution,
                                          .job = pick.row.job,
                                          .nonce = parts_.secrets.nonce_hash(nonce),
                                          .drainer = settings_.me,
                                          .now = now_});
-  if (!minted) return minted.error();
-  if (*minted == MintAnswer::key_gone) return end_without_key(pick.row.execution);
-  if (*minted != MintAnswer::minted) return false;
+  if (minted && *minted == MintAnswer::key_gone)
+    if (auto ended = end_without_key(pick.row.execution); !ended) return ended.error();
+  if (!minted || *minted != MintAnswer::minted) return minted;
   outstanding_[pick.row.execution] = {pick.account, mono_, std::nullopt};
   ++held_[pick.account];
   parts_.transport.start({pick.row.execution, pick.row.job, nonce});
   parts_.events.record({Level::debug, "dispatched", pick.row.execution, {}});
-  return true;
+  return minted;
 }
 
 // Somebody deleted the job or scrubbed its key while the row was queued (rulings 34). It could only
 // fail at its first call, or hold up its lane for ever.
-Result<bool> Drainer::end_without_key(ExecutionId execution) {
+Result<Done> Drainer::end_without_key(ExecutionId execution) {
   const auto ended =
       parts_.store.end_undispatched(execution, "never dispatched: API key gone", now_);
   if (!ended) return ended.error();
   if (*ended)
     parts_.events.record(
         {Level::error, "never_dispatched", execution, {{"reason", "API key gone"}}});
-  return false;
+  return Done{};
 }
 
 Result<Done> Drainer::heartbeat() {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ class Drainer {
   BackOff back_off_after(const DispatchAnswer& answer);
   void began(ExecutionId execution);
   void executor_works();
+  std::optional<UtcTime> executor_down_until() const;
   void never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started);
   void watch_probe(const std::vector<RunningRow>& running);
   std::uint8_t chance();
@@ -81,8 +83,9 @@ class Drainer {
   std::vector<Occupied> in_flight(const std::vector<RunningRow>& running) const;
   Result<Millis> pick(std::vector<Occupied> occupied);
   std::map<ApiKeyHash, UtcTime> closed_gates();
-  Result<bool> start(const Pick& pick);
-  Result<bool> end_without_key(ExecutionId execution);
+  Result<bool> start_all(const Plan& plan, PlanInput& input);
+  Result<MintAnswer> start(const Pick& pick);
+  Result<Done> end_without_key(ExecutionId execution);
   void account_slot_time(const std::vector<Occupied>& occupied);
   Result<Done> heartbeat();
 
@@ -93,13 +96,13 @@ class Drainer {
   UtcTime now_;
   MonoTime mono_;
   std::map<ExecutionId, Outstanding> outstanding_;
-  std::map<ExecutionId, MonoTime>
-      doubtful_;                             // begun, but its dispatch ended without a finished row
+  std::map<ExecutionId, MonoTime> seen_running_;  // since when: never earlier than it began
+  std::set<ExecutionId> doubtful_;           // begun, but its dispatch ended without a finished row
   std::map<ExecutionId, int> row_failures_;  // dispatches in a row that came to nothing
   int executor_failures_ = 0;
   std::optional<MonoTime> executor_failed_at_;  // the latest of them
   bool probing_ = false;                        // a dispatch is under way that has not begun
-  std::optional<UtcTime> executor_down_until_;
+  std::optional<MonoTime> executor_down_until_;
   std::string executor_error_;
   std::map<ApiKeyHash, UtcTime>
       gates_;  // as last read: what a gate store that is away leaves us with

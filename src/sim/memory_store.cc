@@ -48,6 +48,11 @@ Admitted MemoryStore::plant(const Planted& row) {
 
 void MemoryStore::pause_account(const AccountId& account) { paused_.insert(account); }
 void MemoryStore::pause_everybody() { paused_.insert(AccountId{}); }
+void MemoryStore::resume(const AccountId& account) { paused_.erase(account); }
+
+void MemoryStore::each_execution(const std::function<void(const Execution&)>& visit) const {
+  for (const auto& [id, stored] : executions_) visit(stored.row);
+}
 
 std::optional<std::string> MemoryStore::sealed_key(JobId job) const {
   const auto at = jobs_.find(job);

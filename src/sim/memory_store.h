@@ -3,6 +3,7 @@
 // be more lenient than the SQL store: both pass one contract suite.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,6 +39,9 @@ class MemoryStore final : public AdmissionStore,
   Admitted plant(const Planted& row);  // job 0 where it has none
   void pause_account(const AccountId& account);
   void pause_everybody();
+  void resume(const AccountId& account);  // the empty one: everybody
+  void clear_gate(const ApiKeyHash& key) { gates_.erase(key); }
+  void each_execution(const std::function<void(const Execution&)>& visit) const;
   std::optional<std::string> sealed_key(JobId job) const;
   std::optional<UtcTime> last_sweep() const { return last_sweep_; }
   // While set, every call fails with it and nothing happens.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/sql/session.h"
@@ -29,6 +30,11 @@ class FaultySession final : public sql::Session {
   void arm_busy(std::string text, int times) {
     armed_.push_back({std::move(text), Fault::refuse, times, true});
   }
+  // The statement `ordinal` from now, counted from 1, and the `times` - 1 after it.
+  void arm_at(int ordinal, Fault fault, int times = 1) {
+    by_count_.push_back({met_ + ordinal, {"", fault, times, false}});
+  }
+  int faults_struck() const { return struck_; }  // of those armed by ordinal, each counted once
   std::function<void()> before_commit;
 
   Result<std::int64_t> execute(std::string_view text, const sql::Values& values) override {
@@ -63,21 +69,33 @@ class FaultySession final : public sql::Session {
 
   template <class T, class Real>
   Result<T> faulted(std::string_view text, const sql::Values& values, Real real) {
-    for (Armed& armed : armed_) {
-      if (!meets(armed, text, values)) continue;
-      --armed.times;
-      busy_ = armed.busy;
-      if (armed.fault == Fault::do_and_lie) static_cast<void>(real());
-      if (armed.fault == Fault::lose) static_cast<void>(real_->execute("ROLLBACK", {}));
-      return fail(Failure::unavailable, "injected");
-    }
+    ++met_;
+    for (auto& [from, armed] : by_count_)
+      if (met_ >= from && armed.times > 0) {
+        struck_ += met_ == from ? 1 : 0;
+        return strike<T>(armed, real);
+      }
+    for (Armed& armed : armed_)
+      if (meets(armed, text, values)) return strike<T>(armed, real);
     auto answer = real();
     if (!answer) busy_ = real_->was_busy();
     return answer;
   }
 
+  template <class T, class Real>
+  Result<T> strike(Armed& armed, Real real) {
+    --armed.times;
+    busy_ = armed.busy;
+    if (armed.fault == Fault::do_and_lie) static_cast<void>(real());
+    if (armed.fault == Fault::lose) static_cast<void>(real_->execute("ROLLBACK", {}));
+    return fail(Failure::unavailable, "injected");
+  }
+
   std::unique_ptr<sql::Session> real_;
   std::vector<Armed> armed_;
+  std::vector<std::pair<int, Armed>> by_count_;
+  int met_ = 0;  // statements
+  int struck_ = 0;
   bool busy_ = false;
 };
 

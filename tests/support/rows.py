@@ -2,7 +2,7 @@
 
 import calendar
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 CREATES_A_CARD = 'api.post("/cards", {title = execution.identifier, column_id = 1, lane_id = 1})'
@@ -16,10 +16,10 @@ def seconds(text: str) -> float:
     return calendar.timegm(time.strptime(whole, "%Y-%m-%d %H:%M:%S")) + float(f"0.{fraction or 0}")
 
 
-def most_at_once(rows: Iterable[dict[str, Any]]) -> int:
-    """How many of these finished runs held a slot at the same instant."""
-    edges = sorted(edge for row in rows
-                   for edge in ((row["started_at"], 1), (row["finished_at"], -1)))
+def most_at_once(rows: Iterable[Mapping[str, Any]]) -> int:
+    """How many of these runs held a slot at the same instant; one without an end still does."""
+    edges = sorted(edge for row in rows if row["started_at"]
+                   for edge in ((row["started_at"], 1), (row["finished_at"] or "9", -1)))
     held = most = 0
     for _, step in edges:
         held += step

@@ -85,6 +85,12 @@ TEST(Plan, LetsNothingOvertakeARowThatBacksOffInItsLane) {
   EXPECT_EQ(plan.next_change, kNow + 2s);
 }
 
+TEST(Plan, ForgetsABackOffThatAWrongWallClockWrote) {
+  Lane backing_off = lane("a", "k", 1);
+  backing_off.rows[0].not_before = kNow + 24h * 365;
+  EXPECT_EQ(picked(plan_lanes({.lanes = {backing_off}, .now = kNow}, FairShare{})), (Ids{1, 2}));
+}
+
 TEST(Plan, HandsNothingToAnExecutorThatIsDown) {
   const Plan plan = plan_lanes(
       {.lanes = {lane("a", "k", 1)}, .executor_down_until = kNow + 1s, .now = kNow}, FairShare{});

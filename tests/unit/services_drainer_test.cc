@@ -178,6 +178,31 @@ TEST_F(DrainerTest, DispatchesThatFailTogetherAreOneFailureOfTheExecutor) {
   EXPECT_LE(*drainer.status().executor_down_until - clock_.utc_now(), limits::kDispatchBackOffMin);
 }
 
+TEST_F(DrainerTest, APausedAccountHoldsUpNobodyElseAndIsNotAskedForAllTheTime) {
+  for (int i = 0; i < 4; ++i) {
+    admit("paused");
+    admit("also");
+  }
+  const ExecutionId other = admit("other");
+  store_.pause_account(secrets_.account_id("paused"));
+  store_.pause_account(secrets_.account_id("also"));
+  Drainer drainer = make();
+  EXPECT_EQ(tick(drainer), limits::kPollInterval);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started.front().execution, other);
+}
+
+TEST_F(DrainerTest, AWallClockSetBackKeepsNoExecutorDown) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  transport_.break_off(id, true);
+  tick(drainer);
+  clock_.step_utc(-3h);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 2U);
+}
+
 TEST_F(DrainerTest, A503AfterTheNonceWasSpentKeepsTheRunInFlight) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");
@@ -268,6 +293,23 @@ TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
   clock_.step_utc(24h);
   tick(drainer, 1s);
   EXPECT_EQ(status(id), Status::running);
+}
+
+// The request travelled for most of its nonce's life: its run is not as old as its dispatch.
+TEST_F(DrainerTest, ADoubtfulRunIsGivenItsWallFromItsBeginNotFromItsDispatch) {
+  const ExecutionId id = admit("a");
+  Drainer drainer = make();
+  tick(drainer);
+  tick(drainer, 290s);
+  ASSERT_TRUE(begin(id));
+  tick(drainer, 1s);
+  transport_.break_off(id);
+  tick(drainer, 125s);
+  EXPECT_EQ(status(id), Status::running);
+  tick(drainer, 284s);
+  EXPECT_EQ(status(id), Status::running);
+  tick(drainer, 2s);
+  EXPECT_EQ((**store_.execution(id)).state(), State::killed);
 }
 
 TEST_F(DrainerTest, AFinishedRowIsNeverTouchedByALateDoubt) {

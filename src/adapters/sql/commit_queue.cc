@@ -11,6 +11,11 @@ Error unknown_outcome(const std::optional<Error>& cause) {
               "the commit may or may not have taken effect: " + (cause ? cause->message : ""));
 }
 
+// Failures of the store itself, not of what a unit wanted to write.
+bool blames_store(const Error& error) {
+  return error.kind != Failure::conflict && error.kind != Failure::invalid_input;
+}
+
 void answer_all(std::span<Unit> units, const std::optional<Error>& error) {
   for (Unit& unit : units) unit.done(error);
 }
@@ -78,12 +83,13 @@ void CommitQueue::commit_all(std::span<Unit> units) {
 
 std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
   if (const auto begun = begin(); !begun) {
+    note(begun.error(), false);
     answer_all(units, begun.error());
     return begun.error();
   }
-  std::vector<std::optional<Error>> failures(units.size());
+  std::vector<Ran> ran(units.size());
   for (std::size_t i = 0; i < units.size(); ++i)
-    if (!run_guarded(units[i], failures[i]))
+    if (!run_guarded(units[i], ran[i]))
       return commit_apart(units, std::vector<bool>(units.size(), false));
 
   // Crash window batch-uncommitted: every unit of the batch is lost, none was answered.
@@ -92,11 +98,12 @@ std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
   if (committed.outcome != Outcome::committed) {
     // A unit that failed in there wrote nothing: a mark like its own is another one's.
     std::vector<bool> may_be_stored;
-    for (const auto& failure : failures)
-      may_be_stored.push_back(committed.outcome == Outcome::unknown && !failure);
+    for (const Ran& one : ran)
+      may_be_stored.push_back(committed.outcome == Outcome::unknown && !one.failure);
     return commit_apart(units, may_be_stored);
   }
-  for (std::size_t i = 0; i < units.size(); ++i) units[i].done(failures[i]);
+  note_batch(ran);
+  for (std::size_t i = 0; i < units.size(); ++i) units[i].done(ran[i].failure);
   return std::nullopt;
 }
 
@@ -111,13 +118,17 @@ std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
                              {"outcome", unknown ? "unknown" : "undone"}}});
   for (std::size_t i = 0; i < units.size(); ++i) {
     const Mark mark = may_be_stored[i] ? read_mark(units[i]) : Mark::absent;
-    if (mark == Mark::stored) units[i].done(std::nullopt);
+    if (mark == Mark::stored) {
+      note(std::nullopt, true);
+      units[i].done(std::nullopt);
+    }
     if (mark == Mark::unreadable) {
+      note(unknown_outcome(std::nullopt), false);
       answer_all(units.subspan(i), unknown_outcome(std::nullopt));
       return unknown_outcome(std::nullopt);
     }
     if (mark != Mark::absent) continue;
-    if (const auto away = commit_alone(units[i])) {
+    if (const auto away = commit_alone(units[i], may_be_stored[i])) {
       answer_all(units.subspan(i + 1), unknown ? unknown_outcome(away) : *away);
       return away;
     }
@@ -125,15 +136,18 @@ std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
   return std::nullopt;
 }
 
-std::optional<Error> CommitQueue::commit_alone(Unit& unit) {
+// What may be stored already, and can not be asked about, was not refused by failing now.
+std::optional<Error> CommitQueue::commit_alone(Unit& unit, bool may_be_stored) {
+  bool doubted = may_be_stored && !unit.landed;
   for (bool again = true;; again = false) {
     Attempt attempt = try_alone(unit);
     const bool doubtful = attempt.outcome == Outcome::unknown;
     const Mark mark = doubtful ? read_mark(unit) : Mark::absent;
+    doubted = doubted || (doubtful && !unit.landed) || mark == Mark::unreadable;
     if (doubtful && again && mark == Mark::absent) continue;
     if (mark == Mark::stored) attempt.error = std::nullopt;
-    if (mark == Mark::unreadable || (doubtful && !unit.landed))
-      attempt.error = unknown_outcome(attempt.error);
+    if (doubted && attempt.error) attempt.error = unknown_outcome(attempt.error);
+    note(attempt.error, attempt.wrote);
     unit.done(attempt.error);
     return attempt.store_away ? attempt.error : std::nullopt;
   }
@@ -146,9 +160,13 @@ CommitQueue::Attempt CommitQueue::try_alone(Unit& unit) {
     roll_back();
     return {Outcome::undone, kept.error()};
   }
-  if (*kept == Keep::yes) return commit();
-  roll_back();
-  return {Outcome::committed, std::nullopt};
+  if (*kept == Keep::no) {
+    roll_back();
+    return {Outcome::committed, std::nullopt};
+  }
+  Attempt attempt = commit();
+  attempt.wrote = attempt.outcome == Outcome::committed;
+  return attempt;
 }
 
 CommitQueue::Mark CommitQueue::read_mark(Unit& unit) {
@@ -190,7 +208,7 @@ void CommitQueue::roll_back() {
   if (session_->in_transaction()) static_cast<void>(session_->execute("ROLLBACK"));
 }
 
-bool CommitQueue::run_guarded(Unit& unit, std::optional<Error>& failure) {
+bool CommitQueue::run_guarded(Unit& unit, Ran& ran) {
   if (!session_->execute("SAVEPOINT unit")) {
     roll_back();
     return false;
@@ -202,8 +220,34 @@ bool CommitQueue::run_guarded(Unit& unit, std::optional<Error>& failure) {
   if (!kept || *kept == Keep::no) intact = session_->execute("ROLLBACK TO unit").has_value();
   intact = intact && session_->execute("RELEASE unit").has_value();
   if (!intact) roll_back();
-  if (!kept) failure = kept.error();
+  if (!kept) ran.failure = kept.error();
+  ran.kept = kept && *kept == Keep::yes;
   return intact;
+}
+
+std::optional<Error> CommitQueue::trouble() const {
+  const std::lock_guard lock{mutex_};
+  return trouble_;
+}
+
+void CommitQueue::note_batch(std::span<const Ran> ran) {
+  const auto failed = std::ranges::find_if(
+      ran, [](const Ran& one) { return one.failure && blames_store(*one.failure); });
+  note(failed == ran.end() ? std::nullopt : failed->failure, std::ranges::any_of(ran, &Ran::kept));
+}
+
+// What wrote nothing says nothing: an empty transaction commits on a full disk too.
+void CommitQueue::note(const std::optional<Error>& failure, bool wrote) {
+  const bool failed = failure && blames_store(*failure);
+  if (!failed && !wrote) return;
+  const std::unique_lock lock{mutex_};
+  const bool was_failing = trouble_.has_value();
+  trouble_ = failed ? failure : std::nullopt;
+  if (failed == was_failing) return;
+  events_.record({.level = failed ? Level::error : Level::info,
+                  .name = failed ? "store_not_written" : "store_written_again",
+                  .execution = std::nullopt,
+                  .fields = {{"error", failed ? failure->message : ""}}});
 }
 
 // Other processes look every few milliseconds; a queue that begins again at once is always first.

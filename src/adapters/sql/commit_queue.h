@@ -52,6 +52,10 @@ class CommitQueue {
 
   void submit(Unit unit);
 
+  // Why the store could not be written when that was last tried; nullopt once a write was durable
+  // since. Thread-safe.
+  std::optional<Error> trouble() const;
+
   // Submits and waits; not on the writer's own thread. `run` sets the value it is given.
   template <class T>
   Result<T> run(std::function<Result<Keep>(Session&, T&)> run,
@@ -74,6 +78,11 @@ class CommitQueue {
     Outcome outcome = Outcome::undone;
     std::optional<Error> error;
     bool store_away = false;  // not even a transaction could be opened
+    bool wrote = false;       // something that a commit then made durable
+  };
+  struct Ran {  // a unit inside a shared transaction
+    std::optional<Error> failure;
+    bool kept = false;
   };
 
   bool on_writers_thread() const;
@@ -83,7 +92,7 @@ class CommitQueue {
   // are the caller's to answer then.
   std::optional<Error> commit_together(std::span<Unit> units);
   std::optional<Error> commit_apart(std::span<Unit> units, const std::vector<bool>& may_be_stored);
-  std::optional<Error> commit_alone(Unit& unit);
+  std::optional<Error> commit_alone(Unit& unit, bool may_be_stored);
   Attempt try_alone(Unit& unit);
   enum class Mark { stored, absent, unreadable };
   Mark read_mark(Unit& unit);
@@ -92,8 +101,10 @@ class CommitQueue {
   Attempt commit();
   void roll_back();
   // False where the transaction is gone: nothing of this batch is stored.
-  bool run_guarded(Unit& unit, std::optional<Error>& failure);
+  bool run_guarded(Unit& unit, Ran& ran);
   void leave_gap();
+  void note_batch(std::span<const Ran> ran);
+  void note(const std::optional<Error>& failure, bool wrote);
 
   std::unique_ptr<Session> session_;
   BusyWait wait_;
@@ -101,8 +112,9 @@ class CommitQueue {
   Events& events_;
   const Writer writer_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable arrived_;
+  std::optional<Error> trouble_;
   std::vector<Unit> queued_;
   bool stopping_ = false;
   std::mutex session_mutex_;  // Writer::caller only

@@ -41,6 +41,8 @@ class SqlStore {
   ReaperStore& reaper() { return reaper_; }
   QueueView& view() { return view_; }
   GateStore& gates() { return gates_; }
+  // CommitQueue::trouble: for /readyz.
+  std::optional<Error> write_trouble() const { return writer_.trouble(); }
 
  private:
   CommitQueue writer_;

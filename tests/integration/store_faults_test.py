@@ -1,0 +1,188 @@
+"""A store that fails while runs are in flight: what was acknowledged is kept, nothing else is."""
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from support import processes
+from support.case import DaemonCase
+from support.disk import SmallDisk
+from support.rows import CREATES_A_CARD
+from support.wait import holds_for, wait_until
+
+# Holds the store's only write lock until it is killed.
+LOCK_HOLDER = """
+import sqlite3, sys
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+store.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+class StoreFaultsTest(DaemonCase):
+    time_limit = 180.0
+
+    # ---- What every fault is judged by
+
+    def start_in_flight(self, daemon, fake, count=2):
+        """`count` runs whose call is under way: begun, logged and sent."""
+        numbers = [daemon.submit(f"flying{i}", CREATES_A_CARD, identifier=f"flying{i}")
+                   for i in range(count)]
+        wait_until(lambda: fake.ledger()["calls"] >= count or len(fake.effects()) >= count,
+                   15, "the calls are under way")
+        return numbers
+
+    def assert_not_ready(self, daemon, *words):
+        """It lives, says that it is not ready, and why."""
+        def reasons():
+            answer = daemon.client.get("/readyz")
+            text = " ".join(answer.json["reasons"])
+            return answer.status == 503 and all(word in text for word in words) and text
+        wait_until(reasons, 20, f"/readyz 503 with {words}")
+        self.assertEqual(daemon.client.get("/healthz").status, 200)
+
+    def assert_refuses(self, daemon):
+        """Admission answers 503 and accepts nothing."""
+        answer = daemon.post_submission("late", "return", identifier="refused")
+        self.assertEqual(answer.status, 503, answer.text)
+        self.assertIn("retry-after", answer.headers)
+        return answer
+
+    def assert_recovers(self, daemon, fake, in_flight):
+        """By itself: ready again, outcomes written, each effect once, and work goes on."""
+        wait_until(lambda: daemon.client.get("/readyz").status == 200, 30, "ready again")
+        for number in in_flight:
+            row = daemon.wait_finished(number)
+            self.assertEqual((row["status"], row["error_code"]), ("success", None), row)
+        if fake is not None:
+            titles = sorted(effect["body"]["title"] for effect in fake.effects())
+            self.assertEqual(titles, sorted(set(titles)), "an effect took place twice")
+        self.assertEqual(daemon.wait_finished(daemon.submit("after", "return"))["status"], "success")
+        self.assertTrue(daemon.is_running())
+        check = daemon.store.row("PRAGMA integrity_check")
+        self.assertEqual(check, {"integrity_check": "ok"})
+
+    def assert_kept_exactly(self, daemon, answers):
+        """`answers` by identifier: 202 is a row, 503 is none unless it said that it may be one."""
+        rows = {row["identifier"] for row in daemon.store.executions()}
+        for identifier, answer in answers.items():
+            if answer.status == 202:
+                self.assertIn(identifier, rows, "acknowledged and lost")
+            else:
+                self.assertEqual(answer.status, 503, answer.text)
+                details = answer.json["error"].get("details") or {}
+                if details.get("outcome") != "unknown":
+                    self.assertNotIn(identifier, rows, "refused, and kept all the same")
+
+    def submit_at_once(self, daemon, count, prefix, **fields):
+        def submit(index):
+            identifier = f"{prefix}{index}"
+            return identifier, daemon.post_submission(f"acct{index % 6}", "return",
+                                                      identifier=identifier, **fields)
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            return dict(pool.map(submit, range(count)))
+
+    # ---- Disk full
+
+    def start_on_small_disk(self, mebibytes=8, latency_ms=1500, **settings):
+        disk = SmallDisk(self.folder / "disk", mebibytes)
+        self.addCleanup(disk.unmount)
+        fake = self.start_fake(per_minute=100000, latency_ms=latency_ms)
+        daemon = self.start_daemon({"store.url": f"sqlite:{disk.folder}/coderunner.db"} | settings,
+                                   fake=fake)
+        self.addCleanup(daemon.destroy)  # before the disk goes
+        return disk, fake, daemon
+
+    def test_a_full_disk_refuses_what_it_can_not_keep_and_keeps_the_outcomes_for_later(self):
+        disk, fake, daemon = self.start_on_small_disk()
+        flying = self.start_in_flight(daemon, fake)
+        disk.fill()
+        answers = {}
+        for index in range(12):
+            identifier = f"big{index}"
+            answers[identifier] = daemon.post_submission("a", "return", identifier=identifier,
+                                                         payload="x" * 20_000)
+        self.assertIn(503, {answer.status for answer in answers.values()})
+        self.assert_not_ready(daemon, "full")
+        self.assert_refuses(daemon)
+        time.sleep(2)  # the runs end meanwhile, and their outcomes find no room
+        self.assert_not_ready(daemon, "full")
+        disk.give_back()
+        self.assert_recovers(daemon, fake, flying)
+        self.assert_kept_exactly(daemon, answers)
+        daemon.wait_drained()
+
+    def test_a_disk_that_fills_up_under_sixty_submissions_acknowledges_only_what_it_keeps(self):
+        disk, fake, daemon = self.start_on_small_disk(latency_ms=0)
+        answers = {}
+        for round_ in range(4):
+            disk.fill(leave=300_000)
+            answers |= self.submit_at_once(daemon, 60, f"r{round_}-", payload="x" * 30_000)
+            disk.give_back()
+            wait_until(lambda: daemon.client.get("/readyz").status == 200, 30, "ready again")
+        statuses = [answer.status for answer in answers.values()]
+        self.assertIn(202, statuses)
+        self.assertIn(503, statuses)
+        daemon.wait_drained()
+        self.assert_kept_exactly(daemon, answers)
+        self.assert_recovers(daemon, fake, [])
+        self.assertEqual({row["status"] for row in daemon.store.executions()}, {"success"})
+
+    # ---- Locked
+
+    def test_a_stopped_holder_of_the_write_lock_stops_writes_and_nothing_else(self):
+        fake = self.start_fake(per_minute=100000, latency_ms=1500)
+        daemon = self.start_daemon(fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        holder = subprocess.Popen([sys.executable, "-c", LOCK_HOLDER, str(daemon.store.path)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        processes.own_session(holder.pid)
+        self.addCleanup(holder.communicate)
+        self.addCleanup(holder.kill)
+        self.assertEqual(holder.stdout.readline(), b"held\n")
+        os.kill(holder.pid, signal.SIGSTOP)
+        answers = self.submit_at_once(daemon, 8, "locked")
+        self.assertEqual({answer.status for answer in answers.values()}, {503})
+        began = time.monotonic()
+        for path in ("/codeRunner/logs/data", f"/executions/{flying[0]}", "/queue/data"):
+            self.assertEqual(daemon.client.get(path).status, 200, path)
+        self.assertLess(time.monotonic() - began, 4, "reading waited for the lock")
+        self.assert_not_ready(daemon, "locked")
+        holder.kill()
+        self.assert_recovers(daemon, fake, flying)
+        self.assert_kept_exactly(daemon, answers)
+
+    # ---- Gone
+
+    def vanish_and_return(self, moved, seconds):
+        """`moved(daemon)` names what is moved away while runs are in flight, and back."""
+        fake = self.start_fake(per_minute=100000, latency_ms=1500)
+        daemon = self.start_daemon(fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        away = [(path, path.with_name(path.name + ".away")) for path in moved(daemon)]
+        for path, aside in away:
+            path.rename(aside)
+        try:
+            self.assert_refuses(daemon)
+            self.assert_not_ready(daemon, "store")
+            holds_for(lambda: daemon.client.get("/readyz").status == 503
+                      and daemon.client.get("/healthz").status == 200, seconds, "not ready", 0.2)
+            self.assertTrue(daemon.is_running())
+        finally:
+            for path, aside in away:
+                aside.rename(path)
+        self.assert_recovers(daemon, fake, flying)
+        self.assertNotIn("refused", {row["identifier"] for row in daemon.store.executions()})
+
+    def test_a_store_whose_folder_is_gone_for_40_s_is_waited_for(self):
+        self.vanish_and_return(lambda daemon: [daemon.store.path.parent], 40)
+
+    def test_a_store_whose_file_is_gone_is_waited_for(self):
+        self.vanish_and_return(lambda daemon: [daemon.store.path], 3)
+
+    def test_a_store_whose_files_are_all_gone_is_waited_for(self):
+        self.vanish_and_return(lambda daemon: sorted(daemon.store.path.parent.glob("coderunner.db*")), 3)
