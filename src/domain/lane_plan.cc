@@ -31,7 +31,8 @@ std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const Plan
   const auto skip = [&](QueuedReason reason, std::optional<UtcTime> until) {
     return LaneSkip{lane.account, lane.key, reason, until};
   };
-  if (input.paused.contains(lane.account)) return skip(QueuedReason::paused, std::nullopt);
+  if (input.everybody_paused || input.paused.contains(lane.account))
+    return skip(QueuedReason::paused, std::nullopt);
   if (lane.key) {
     const auto gate = input.gates.find(*lane.key);
     if (gate != input.gates.end() && gate->second > input.now)
@@ -41,6 +42,11 @@ std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const Plan
       std::max(backs_off_until(head, input.now), input.executor_down_until);
   if (again && *again > input.now) return skip(QueuedReason::executor_unavailable, again);
   return std::nullopt;
+}
+
+int cap_of(const AccountId& account, const PlanInput& input) {
+  const auto own = input.per_account.find(account);
+  return own == input.per_account.end() ? input.limits.per_account : own->second;
 }
 
 // A lane on its way through one plan: the rows not in flight yet, and how many of them are picked.
@@ -57,19 +63,18 @@ class Planner {
  public:
   Planner(const PlanInput& input, const FairShare& shares) : input_(input), shares_(shares) {
     for (const Occupied& occupied : input.in_flight) {
-      ++in_flight_[occupied.account];
+      take_slot(occupied.account, occupied.key);
       occupied_.insert(occupied.execution);
     }
   }
 
   Plan run() {
     sort_lanes();
-    int free = input_.limits.concurrency - static_cast<int>(input_.in_flight.size());
-    for (; free > 0; --free) {
+    while (free_ > 0 && may_pick()) {
       Waiting* best = best_lane();
       if (best == nullptr) break;
       plan_.picks.push_back({best->lane->account, best->lane->key, best->head()});
-      ++in_flight_[best->lane->account];
+      take_slot(best->lane->account, best->lane->key);
       ++best->picked;
     }
     state_reasons();
@@ -77,6 +82,16 @@ class Planner {
   }
 
  private:
+  void take_slot(const AccountId& account, const std::optional<ApiKeyHash>& key) {
+    --free_;
+    ++in_flight_[account];
+    if (key) ++in_flight_of_key_[*key];
+  }
+
+  bool may_pick() const {
+    return !input_.most_picks || std::ssize(plan_.picks) < *input_.most_picks;
+  }
+
   void sort_lanes() {
     for (const Lane& lane : input_.lanes) {
       Waiting waiting{&lane, {}, 0};
@@ -92,7 +107,18 @@ class Planner {
 
   bool at_cap(const AccountId& account) const {
     const auto found = in_flight_.find(account);
-    return found != in_flight_.end() && found->second >= input_.limits.per_account;
+    return (found == in_flight_.end() ? 0 : found->second) >= cap_of(account, input_);
+  }
+
+  // What keeps an eligible lane from the next free slot, the first that holds.
+  std::optional<QueuedReason> held_back(const Lane& lane) const {
+    if (lane.key && input_.probing.contains(*lane.key) && in_flight_of_key_.contains(*lane.key))
+      return QueuedReason::key_probing;
+    if (at_cap(lane.account)) return QueuedReason::account_at_cap;
+    if (lane.key && input_.limited.contains(*lane.key) && free_ == 1 &&
+        input_.limits.concurrency > 1)
+      return QueuedReason::last_slot_reserved;
+    return std::nullopt;
   }
 
   auto rank(const Waiting& waiting) const {
@@ -109,7 +135,7 @@ class Planner {
   Waiting* best_lane() {
     Waiting* best = nullptr;
     for (Waiting& waiting : eligible_) {
-      if (!waiting.has_more() || at_cap(waiting.lane->account)) continue;
+      if (!waiting.has_more() || held_back(*waiting.lane)) continue;
       if (backs_off_until(waiting.head(), input_.now).value_or(input_.now) > input_.now) continue;
       if (best == nullptr || rank(waiting) < rank(*best)) best = &waiting;
     }
@@ -117,13 +143,13 @@ class Planner {
   }
 
   void state_reasons() {
+    const QueuedReason otherwise =
+        may_pick() ? QueuedReason::no_free_slot : QueuedReason::executor_unavailable;
     for (const Waiting& waiting : eligible_) {
       if (!waiting.has_more()) continue;
-      const AccountId& account = waiting.lane->account;
+      const Lane& lane = *waiting.lane;
       plan_.skips.push_back(
-          {account, waiting.lane->key,
-           at_cap(account) ? QueuedReason::account_at_cap : QueuedReason::no_free_slot,
-           std::nullopt});
+          {lane.account, lane.key, held_back(lane).value_or(otherwise), std::nullopt});
     }
     for (const LaneSkip& skip : plan_.skips)
       if (skip.until)
@@ -132,7 +158,9 @@ class Planner {
 
   const PlanInput& input_;
   const FairShare& shares_;
+  int free_ = input_.limits.concurrency;
   std::map<AccountId, int> in_flight_;
+  std::map<ApiKeyHash, int> in_flight_of_key_;
   std::set<ExecutionId> occupied_;
   std::vector<Waiting> eligible_;
   Plan plan_;

@@ -50,6 +50,7 @@ struct Lane {
 struct Occupied {  // running by its row, or an outstanding dispatch of our own
   ExecutionId execution;
   AccountId account;
+  std::optional<ApiKeyHash> key;
   friend bool operator==(const Occupied&, const Occupied&) = default;
 };
 
@@ -65,7 +66,12 @@ struct PlanInput {
   std::vector<Lane> lanes;
   std::vector<Occupied> in_flight;  // one set by execution id
   std::map<ApiKeyHash, UtcTime> gates;
+  std::set<ApiKeyHash> probing;  // one run at a time (rulings 11)
+  std::set<ApiKeyHash> limited;  // never the last free slot (rulings 25)
+  bool everybody_paused = false;
   std::set<AccountId> paused;
+  std::map<AccountId, int> per_account;        // caps of their own
+  std::optional<int> most_picks;               // an executor in trouble is tried with one
   std::optional<UtcTime> executor_down_until;  // nothing is handed over before
   UtcTime now;
 };

@@ -48,6 +48,7 @@ inline constexpr Millis kDispatchBackOffMax = 30s;  // issue: back-off with jitt
 inline constexpr Millis kGateMargin = 5s;
 inline constexpr Millis kGateMax = 65min;
 inline constexpr Millis kGateMinute = 60s;
+inline constexpr Millis kGateRemembered = 24h;  // a key that found no work for so long has no herd
 
 // Executor (brief 2, 3; rulings 10, 27)
 inline constexpr int kMaxChildren = 8;

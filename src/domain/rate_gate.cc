@@ -47,12 +47,46 @@ UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy) {
   return now + std::min(std::max(retry_after, Millis{0}) + policy.margin, policy.max);
 }
 
-Gate extend(const std::optional<Gate>& standing, const Gate& seen, UtcTime now) {
-  if (!standing || standing->until <= now) return seen;
+Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now) {
   Gate extended = seen;
-  extended.until = std::max(standing->until, seen.until);
-  extended.first_seen = std::min(standing->first_seen, seen.first_seen);
+  if (seen.status == Gate::kRateLimited) extended.limited_at = seen.last_seen;
+  extended.longest = Millis{0};
+  if (standing) {
+    const Gate& was = standing->gate;
+    if (!extended.limited_at) {
+      extended.limited_at = was.limited_at;
+      extended.hint = was.hint;
+    }
+    if (was.until > now) {
+      extended.until = std::max(was.until, seen.until);
+      extended.first_seen = std::min(was.first_seen, seen.first_seen);
+    }
+    if (!standing->proved) extended.longest = was.longest;
+  }
+  extended.longest = std::max(extended.longest, extended.until - extended.first_seen);
   return extended;
+}
+
+bool was_limited_lately(const Gate& gate, UtcTime now, const GatePolicy& policy) {
+  constexpr int kMinutes = 10;
+  return gate.limited_at && now - *gate.limited_at < kMinutes * policy.minute;
+}
+
+bool is_probing(const GateRecord& record, UtcTime now, const GatePolicy& policy) {
+  constexpr int kMinutes = 2;
+  const Gate& gate = record.gate;
+  return gate.until <= now && !record.proved && gate.longest > kMinutes * policy.minute;
+}
+
+UtcTime minute_end(const std::optional<Gate>& last, UtcTime now, const GatePolicy& policy) {
+  constexpr int kMinutes = 60;
+  const bool has_phase = last && last->limited_at && last->hint &&
+                         now - *last->limited_at < kMinutes * policy.minute &&
+                         now >= *last->limited_at;
+  if (!has_phase) return now + policy.minute;
+  const Millis since = now - (*last->limited_at + *last->hint);
+  const Millis into = ((since % policy.minute) + policy.minute) % policy.minute;
+  return now + (policy.minute - into);
 }
 
 }  // namespace coderunner

@@ -21,11 +21,22 @@ struct GatePolicy {
 struct Gate {
   ApiKeyHash key;
   UtcTime until;
-  UtcTime first_seen;          // when this closure began
-  UtcTime last_seen;           // when the last 429 was met
-  std::optional<Millis> hint;  // what the last 429 asked for
-  int status = 429;            // the answer that closed it; 0: an operator or a quota header
+  UtcTime first_seen;                 // when this closure began
+  UtcTime last_seen;                  // when it was closed or extended last
+  std::optional<Millis> hint;         // what the last 429 asked for
+  int status = kRateLimited;          // the answer that closed it last; 0: an operator
+  std::optional<UtcTime> limited_at;  // when the last 429 was met
+  // The longest closure since a run begun in the open has ended: what opens with a herd behind it.
+  Millis longest{0};
+  static constexpr int kRateLimited = 429;
   friend bool operator==(const Gate&, const Gate&) = default;
+};
+
+// A gate as it is kept: closed, or open for less than limits::kGateRemembered.
+struct GateRecord {
+  Gate gate;
+  bool proved = false;  // a run of its key that began after it opened has ended
+  friend bool operator==(const GateRecord&, const GateRecord&) = default;
 };
 
 struct RetryHint {
@@ -43,7 +54,19 @@ RetryHint retry_hint(std::optional<std::string_view> header, std::optional<doubl
 UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy);
 
 // The later of what stands and what is new; first_seen survives while the gate has not opened in
-// between.
-Gate extend(const std::optional<Gate>& standing, const Gate& seen, UtcTime now);
+// between, the last 429 where `seen` is none, and `longest` until it was proved.
+Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now);
+
+// The key met a 429 within the last ten minutes (of `minute` each): it never gets the last free
+// slot (rulings 25).
+bool was_limited_lately(const Gate& gate, UtcTime now, const GatePolicy& policy);
+
+// A gate of over two minutes has opened and no run has ended since: one run of the key at a time
+// (rulings 11).
+bool is_probing(const GateRecord& record, UtcTime now, const GatePolicy& policy);
+
+// When the key's present minute ends, for an answer that says nothing is left of it: by the phase
+// of the last 429's hint where that is less than an hour old, a minute from now otherwise.
+UtcTime minute_end(const std::optional<Gate>& last, UtcTime now, const GatePolicy& policy);
 
 }  // namespace coderunner

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "domain/execution.h"
 #include "domain/lane_plan.h"
+#include "domain/rate_gate.h"
 
 namespace coderunner {
 
@@ -71,6 +72,7 @@ struct RunningRow {
   std::optional<RunId> run;            // NULL in rows of old writers
   std::optional<ExecutorId> executor;  // NULL in rows of old writers
   UtcTime started_at;
+  std::optional<ApiKeyHash> key;
   friend bool operator==(const RunningRow&, const RunningRow&) = default;
 };
 
@@ -104,6 +106,8 @@ class DispatchStore {
   virtual Result<std::vector<RunningRow>> running() = 0;
   // Slot time per account of runs that ended after `since` or still run (counted to `now`).
   virtual Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) = 0;
+  // The gates that are closed at `now` or opened within limits::kGateRemembered before it.
+  virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;
   virtual Result<MintAnswer> mint(const Mint& mint) = 0;
   // Locks the row and reads it: still queued -> the nonce is gone and the row is free again (with
   // `back_off` kept).
@@ -281,6 +285,7 @@ class QueueView {
   // Oldest first, strictly after `after`.
   virtual Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) = 0;
   virtual Result<QueueFigures> figures() = 0;
+  virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;  // as DispatchStore has it
 };
 
 }  // namespace coderunner

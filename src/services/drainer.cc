@@ -215,11 +215,11 @@ Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
 
 std::vector<Occupied> Drainer::in_flight(const std::vector<RunningRow>& running) const {
   std::vector<Occupied> occupied;
-  for (const RunningRow& row : running) occupied.push_back({row.execution, row.account});
+  for (const RunningRow& row : running) occupied.push_back({row.execution, row.account, row.key});
   for (const auto& [execution, dispatch] : outstanding_) {
     const bool listed = std::any_of(running.begin(), running.end(),
                                     [&, id = execution](auto& row) { return row.execution == id; });
-    if (!listed) occupied.push_back({execution, dispatch.account});
+    if (!listed) occupied.push_back({execution, dispatch.account, dispatch.key});
   }
   return occupied;
 }
@@ -237,15 +237,12 @@ Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
   PlanInput input{.limits = settings_.limits,
                   .lanes = *std::move(lanes),
                   .in_flight = std::move(occupied),
-                  .gates = {},
-                  .paused = {},
                   .executor_down_until = executor_down_until(),
                   .now = now_};
-  if (!input.lanes.empty()) input.gates = closed_gates();
+  if (!input.lanes.empty())
+    if (auto read = read_gates(input); !read) return read.error();
   // An executor that has just failed is tried with one dispatch, not with all.
-  if (executor_failures_ > 0)
-    input.limits.concurrency = std::min(
-        input.limits.concurrency, static_cast<int>(input.in_flight.size()) + (probing_ ? 0 : 1));
+  if (executor_failures_ > 0) input.most_picks = probing_ ? 0 : 1;
   for (;;) {  // each refusal takes a row, a key or an account out of the plan
     shares_.set_active(active_accounts(input));
     const Plan plan = plan_lanes(input, shares_);
@@ -267,7 +264,7 @@ Result<bool> Drainer::start_all(const Plan& plan, PlanInput& input) {
     const auto minted = start(one);
     if (!minted) return minted.error();
     if (*minted == MintAnswer::minted) {
-      input.in_flight.push_back({one.row.execution, one.account});
+      input.in_flight.push_back({one.row.execution, one.account, one.key});
       continue;
     }
     if (*minted == MintAnswer::account_paused)
@@ -280,6 +277,18 @@ Result<bool> Drainer::start_all(const Plan& plan, PlanInput& input) {
     return false;
   }
   return true;
+}
+
+Result<Done> Drainer::read_gates(PlanInput& input) {
+  input.gates = closed_gates();
+  const auto records = parts_.store.gate_records(now_);
+  if (!records) return records.error();
+  for (const GateRecord& record : *records) {
+    if (was_limited_lately(record.gate, now_, settings_.gate))
+      input.limited.insert(record.gate.key);
+    if (is_probing(record, now_, settings_.gate)) input.probing.insert(record.gate.key);
+  }
+  return Done{};
 }
 
 // A gate store that is away fails open: its last known gates hold until they end by themselves
@@ -308,7 +317,7 @@ Result<MintAnswer> Drainer::start(const Pick& pick) {
   if (minted && *minted == MintAnswer::key_gone)
     if (auto ended = end_without_key(pick.row.execution); !ended) return ended.error();
   if (!minted || *minted != MintAnswer::minted) return minted;
-  outstanding_[pick.row.execution] = {pick.account, mono_, std::nullopt};
+  outstanding_[pick.row.execution] = {pick.account, pick.key, mono_, std::nullopt};
   ++held_[pick.account];
   parts_.transport.start({pick.row.execution, pick.row.job, nonce});
   parts_.events.record({Level::debug, "dispatched", pick.row.execution, {}});

@@ -26,6 +26,7 @@ namespace coderunner {
 struct DrainerSettings {
   DrainerId me;
   PlanLimits limits;
+  GatePolicy gate;  // its minute
   Millis poll_interval = limits::kPollInterval;
   Millis doubtful_after = limits::doubtful_after(limits::kWall, limits::kReaperMargin);
 };
@@ -64,6 +65,7 @@ class Drainer {
  private:
   struct Outstanding {
     AccountId account;
+    std::optional<ApiKeyHash> key;
     MonoTime started;
     std::optional<DispatchAnswer> answer;  // here, but its row not yet settled
   };
@@ -82,6 +84,7 @@ class Drainer {
   Result<bool> end_if_proved_dead(const RunningRow& row);
   std::vector<Occupied> in_flight(const std::vector<RunningRow>& running) const;
   Result<Millis> pick(std::vector<Occupied> occupied);
+  Result<Done> read_gates(PlanInput& input);
   std::map<ApiKeyHash, UtcTime> closed_gates();
   Result<bool> start_all(const Plan& plan, PlanInput& input);
   Result<MintAnswer> start(const Pick& pick);

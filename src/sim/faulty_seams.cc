@@ -132,6 +132,11 @@ Result<std::vector<SlotUse>> FaultySeams::slot_use(UtcTime since, UtcTime now) {
                                     [&] { return shared_.dispatch.slot_use(since, now); });
 }
 
+Result<std::vector<GateRecord>> FaultySeams::gate_records(UtcTime now) {
+  return call<std::vector<GateRecord>>("gate_records", Kind::read,
+                                       [&] { return shared_.dispatch.gate_records(now); });
+}
+
 Result<MintAnswer> FaultySeams::mint(const Mint& mint) {
   return call<MintAnswer>("mint", Kind::write, [&] {
     auto answer = shared_.dispatch.mint(mint);

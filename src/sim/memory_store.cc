@@ -126,7 +126,7 @@ Result<std::vector<RunningRow>> MemoryStore::running() {
   for (const auto& [id, stored] : executions_)
     if (stored.row.status == Status::running)
       running.push_back({id, stored.row.account_id, stored.row.run, stored.row.executor,
-                         stored.row.started_at.value_or(UtcTime{})});
+                         stored.row.started_at.value_or(UtcTime{}), stored.row.key});
   std::ranges::stable_sort(running, {}, &RunningRow::started_at);
   return running;
 }
@@ -341,32 +341,6 @@ Result<QueueFigures> MemoryStore::figures() {
   for (const auto& [drainer, tick] : ticks_)
     figures.last_tick = std::max(figures.last_tick.value_or(tick), tick);
   return figures;
-}
-
-// ---- GateStore
-
-Result<Gate> MemoryStore::close(const Gate& seen, UtcTime now) {
-  if (failing_) return *failing_;
-  const auto at = gates_.find(seen.key);
-  const Gate standing =
-      extend(at == gates_.end() ? std::nullopt : std::optional{at->second}, seen, now);
-  gates_[seen.key] = standing;
-  return standing;
-}
-
-Result<std::vector<Gate>> MemoryStore::closed(UtcTime now) {
-  if (failing_) return *failing_;
-  std::vector<Gate> gates;
-  for (const auto& [key, gate] : gates_)
-    if (gate.until > now) gates.push_back(gate);
-  std::ranges::stable_sort(gates, {}, &Gate::until);
-  return gates;
-}
-
-Result<std::optional<Gate>> MemoryStore::closed(const ApiKeyHash& key, UtcTime now) {
-  if (failing_) return *failing_;
-  const auto at = gates_.find(key);
-  return at != gates_.end() && at->second.until > now ? std::optional{at->second} : std::nullopt;
 }
 
 // ---- rows

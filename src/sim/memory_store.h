@@ -55,6 +55,7 @@ class MemoryStore final : public AdmissionStore,
   Result<std::vector<Lane>> lanes(int rows_per_lane) override;
   Result<std::vector<RunningRow>> running() override;
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
+  Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
   Result<MintAnswer> mint(const Mint& mint) override;
   Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
   Result<int> revoke_all() override;
@@ -111,6 +112,7 @@ class MemoryStore final : public AdmissionStore,
     AdmissionRef ref;
   };
 
+  GateRecord record_of(const Gate& gate) const;
   ExecutionId add(StoredExecution execution);
   StoredExecution* find(ExecutionId id);
   StoredJob* job_of(const Execution& row);

@@ -5,8 +5,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// As the first 429 of a key leaves it.
 Gate seen(const std::string& key, Millis open_after, UtcTime now = kNoon) {
-  return {{key}, now + open_after, now, now, open_after, 429};
+  return {{key}, now + open_after, now, now, open_after, 429, now, open_after};
 }
 
 TEST_P(StoreContract, AGateIsClosedUntilItsTimeAndOpenFromThenOn) {
@@ -42,6 +43,7 @@ TEST_P(StoreContract, AGateMaySayNoHint) {
   Gate operators = seen("k1", 5s);
   operators.hint = std::nullopt;
   operators.status = 0;
+  operators.limited_at = std::nullopt;
   EXPECT_EQ(*store->gates().close(operators, kNoon), operators);
   EXPECT_EQ(*store->gates().closed(ApiKeyHash{"k1"}, kNoon), operators);
 }
@@ -53,6 +55,44 @@ TEST_P(StoreContract, TheClosedGatesAreThoseThatHaveNotOpened) {
   ASSERT_TRUE(gates.close(seen("k3", 20s), kNoon));
   EXPECT_EQ(*gates.closed(kNoon + 15s), (std::vector<Gate>{seen("k3", 20s), seen("k1", 30s)}));
   EXPECT_TRUE(gates.closed(kNoon + 30s)->empty());
+}
+
+TEST_P(StoreContract, AGateIsRememberedForADayAfterItOpened) {
+  auto& gates = store->gates();
+  ASSERT_TRUE(gates.close(seen("k1", 30s), kNoon));
+  ASSERT_TRUE(gates.close(seen("k2", 10s), kNoon));
+  const std::vector<GateRecord> both{{seen("k2", 10s), false}, {seen("k1", 30s), false}};
+  EXPECT_EQ(*store->dispatch().gate_records(kNoon), both);
+  EXPECT_EQ(*store->view().gate_records(kNoon + 1h), both);
+  EXPECT_EQ(store->dispatch().gate_records(kNoon + 24h + 15s)->size(), 1U);
+}
+
+TEST_P(StoreContract, AGateIsProvedByARunThatBeganAfterItOpenedAndHasEnded) {
+  const auto proved = [&] { return store->dispatch().gate_records(kNoon)->front().proved; };
+  run("acme", "before", kNoon);
+  ASSERT_TRUE(store->gates().close(seen("key-of-acme", 30s), kNoon));
+  ASSERT_TRUE(store->ledger().finish({1}, {"before"}, {}, kNoon + 40s));
+  EXPECT_FALSE(proved()) << "it began before";
+  run("acme", "after", kNoon + 30s);
+  EXPECT_FALSE(proved()) << "it still runs";
+  run("other", "others", kNoon + 31s);
+  ASSERT_TRUE(store->ledger().finish({3}, {"others"}, {}, kNoon + 40s));
+  EXPECT_FALSE(proved()) << "another key's";
+  ASSERT_TRUE(store->ledger().finish({2}, {"after"}, {}, kNoon + 50s));
+  EXPECT_TRUE(proved());
+  const Gate again = *store->gates().close(seen("key-of-acme", 5s, kNoon + 60s), kNoon + 60s);
+  EXPECT_EQ(again.longest, 5s) << "the proof ends what came before it";
+  EXPECT_FALSE(proved());
+}
+
+TEST_P(StoreContract, AGateThatClosesUnprovedRemembersItsLongestClosure) {
+  ASSERT_TRUE(store->gates().close(seen("k1", 1h), kNoon));
+  EXPECT_EQ(store->gates().close(seen("k1", 5s, kNoon + 2h), kNoon + 2h)->longest, 1h);
+}
+
+TEST_P(StoreContract, ARunningRowNamesItsKey) {
+  run("acme", "run1");
+  EXPECT_EQ(store->dispatch().running()->front().key, ApiKeyHash{"key-of-acme"});
 }
 
 }  // namespace

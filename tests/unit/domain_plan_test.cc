@@ -21,7 +21,11 @@ Lane lane(const char* account, const char* key, std::int64_t first, int count = 
   return made;
 }
 
-Occupied running(std::int64_t execution, const char* account) { return {{execution}, {account}}; }
+Occupied running(std::int64_t execution, const char* account, const char* key = nullptr) {
+  Occupied occupied{{execution}, {account}, {}};
+  if (key != nullptr) occupied.key = ApiKeyHash{key};
+  return occupied;
+}
 
 std::vector<std::int64_t> picked(const Plan& plan) {
   std::vector<std::int64_t> ids;
@@ -149,6 +153,94 @@ TEST(BackOff, DoublesWithJitterFromAQuarterSecondToThirty) {
   EXPECT_EQ(dispatch_back_off(3, 255), 1s);
   EXPECT_EQ(dispatch_back_off(1000, 255), 30s);
   EXPECT_EQ(dispatch_back_off(1000, 0), 15s);
+}
+
+// Rulings 25: two throttled accounts, each with runs that wait out a 429 in their slots.
+TEST(Plan, NeverGivesTheLastFreeSlotToAKeyThatMetA429Lately) {
+  PlanInput input{.lanes = {lane("a", "ka", 10), lane("b", "kb", 20)},
+                  .in_flight = {running(1, "a", "ka"), running(2, "b", "kb"), running(3, "z")},
+                  .limited = {{"ka"}, {"kb"}},
+                  .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_TRUE(plan.picks.empty());
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::last_slot_reserved);
+  EXPECT_EQ(reason_of(plan, "b"), QueuedReason::last_slot_reserved);
+
+  input.lanes.push_back(lane("c", "kc", 30));
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{30})) << "it is for whoever is not";
+  input.in_flight.pop_back();
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{30, 31})) << "both, for c has two";
+  input.lanes.pop_back();
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{10})) << "of two, one is not the last";
+}
+
+TEST(Plan, ReservesNoLastSlotWhereThereIsOnlyOne) {
+  const PlanInput input{.limits = {.concurrency = 1, .per_account = 1},
+                        .lanes = {lane("a", "ka", 10)},
+                        .limited = {{"ka"}},
+                        .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{10}));
+}
+
+TEST(Plan, SaysAtCapBeforeReserved) {
+  const PlanInput input{
+      .lanes = {lane("a", "ka", 10)},
+      .in_flight = {running(1, "a", "ka"), running(2, "a", "ka"), running(3, "z")},
+      .limited = {{"ka"}},
+      .now = kNow};
+  EXPECT_EQ(reason_of(plan_lanes(input, FairShare{}), "a"), QueuedReason::account_at_cap);
+}
+
+// Rulings 11
+TEST(Plan, StartsOneRunOfAKeyWhoseLongGateHasJustOpened) {
+  PlanInput input{
+      .lanes = {lane("a", "ka", 10, 4), lane("b", "kb", 20, 4)}, .probing = {{"ka"}}, .now = kNow};
+  Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10, 20, 21})) << "and another key's as ever";
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::key_probing);
+  input.in_flight = {running(10, "a", "ka")};
+  plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{20, 21}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::key_probing);
+}
+
+TEST(Plan, ProbesAKeyOverAllItsAccounts) {
+  const PlanInput input{.lanes = {lane("a", "shared", 10), lane("b", "shared", 20)},
+                        .probing = {{"shared"}},
+                        .now = kNow};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{10}));
+}
+
+TEST(Plan, HoldsAnAccountsOwnCap) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10, 4), lane("b", "kb", 20, 4)},
+                        .per_account = {{{"a"}, 1}, {{"b"}, 3}},
+                        .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10, 20, 21, 22}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::account_at_cap);
+}
+
+TEST(Plan, ACapOfZeroHoldsAnAccountBackAltogether) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10)}, .per_account = {{{"a"}, 0}}, .now = kNow};
+  EXPECT_TRUE(plan_lanes(input, FairShare{}).picks.empty());
+}
+
+TEST(Plan, APauseOfEverybodyPicksNothingAndSaysSo) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10)}, .everybody_paused = true, .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_TRUE(plan.picks.empty());
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::paused);
+}
+
+TEST(Plan, TriesAnExecutorInTroubleWithOnePick) {
+  PlanInput input{
+      .lanes = {lane("a", "ka", 10), lane("b", "kb", 20)}, .most_picks = 1, .now = kNow};
+  const Plan plan = plan_lanes(input, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10}));
+  EXPECT_EQ(reason_of(plan, "b"), QueuedReason::executor_unavailable);
+  input.limited = {{"ka"}, {"kb"}};
+  EXPECT_EQ(picked(plan_lanes(input, FairShare{})), (Ids{10}))
+      << "a trial of one is not the last free slot";
 }
 
 }  // namespace

@@ -149,6 +149,11 @@ Result<std::vector<SlotUse>> DispatchFace::slot_use(UtcTime since, UtcTime now) 
   });
 }
 
+Result<std::vector<GateRecord>> DispatchFace::gate_records(UtcTime now) {
+  return readers_.read<std::vector<GateRecord>>(
+      [now](Session& session) { return read_gate_records(session, now); });
+}
+
 Result<MintAnswer> DispatchFace::mint(const Mint& mint) {
   return writer_.run<MintAnswer>(
       [&](Session& session, MintAnswer& answer) { return mint_nonce(session, mint, answer); },

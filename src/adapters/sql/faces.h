@@ -26,6 +26,7 @@ class DispatchFace final : public DispatchStore {
   Result<std::vector<Lane>> lanes(int rows_per_lane) override;
   Result<std::vector<RunningRow>> running() override;
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
+  Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
   Result<MintAnswer> mint(const Mint& mint) override;
   Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
   Result<int> revoke_all() override;
@@ -86,6 +87,7 @@ class ViewFace final : public QueueView {
   Result<std::vector<Execution>> executions(const ExecutionFilter& filter) override;
   Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) override;
   Result<QueueFigures> figures() override;
+  Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
 
  private:
   ReaderPool& readers_;
@@ -102,6 +104,8 @@ class GateFace final : public GateStore {
   CommitQueue& writer_;
   ReaderPool& readers_;
 };
+
+Result<std::vector<GateRecord>> read_gate_records(Session& session, UtcTime now);
 
 // Ends the run with this id (NULL: a row of an old writer) and scrubs its job's API key; in the
 // open transaction. False where it is not that running row.

@@ -10,18 +10,27 @@ namespace {
 Result<Keep> extend_gate(Session& session, const Gate& seen, UtcTime now, Gate& standing) {
   const auto rows = session.query(text::kGate, {seen.key});
   if (!rows) return rows.error();
-  standing =
-      extend(rows->empty() ? std::nullopt : std::optional{read_gate(rows->front())}, seen, now);
+  standing = extend(rows->empty() ? std::nullopt : std::optional{read_gate_record(rows->front())},
+                    seen, now);
   const auto hint =
       standing.hint ? std::optional{std::int64_t{standing.hint->count()}} : std::nullopt;
-  const auto written = session.execute(rows->empty() ? text::kInsertGate : text::kExtendGate,
-                                       {standing.until, standing.first_seen, standing.last_seen,
-                                        hint, standing.status, standing.key});
+  const auto written = session.execute(
+      rows->empty() ? text::kInsertGate : text::kExtendGate,
+      {standing.until, standing.first_seen, standing.last_seen, hint, standing.status,
+       standing.limited_at, std::int64_t{standing.longest.count()}, standing.key});
   if (!written) return written.error();
   return Keep::yes;
 }
 
 }  // namespace
+
+Result<std::vector<GateRecord>> read_gate_records(Session& session, UtcTime now) {
+  const auto rows = session.query(text::kGateRecords, {now - limits::kGateRemembered});
+  if (!rows) return rows.error();
+  std::vector<GateRecord> records;
+  std::ranges::transform(*rows, std::back_inserter(records), read_gate_record);
+  return records;
+}
 
 Result<Gate> GateFace::close(const Gate& seen, UtcTime now) {
   return writer_.run<Gate>(

@@ -55,7 +55,8 @@ RunningRow read_running(const Row& row) {
           {row.text(1)},
           maybe_id<RunId>(row, 2),
           maybe_id<ExecutorId>(row, 3),
-          row.time(4)};
+          row.time(4),
+          maybe_id<ApiKeyHash>(row, 5)};
 }
 
 LogLine read_log_line(const Row& row) {
@@ -72,8 +73,12 @@ Gate read_gate(const Row& row) {
   gate.last_seen = row.time(3);
   if (const auto hint = row.maybe_number(4)) gate.hint = Millis{*hint};
   gate.status = static_cast<int>(row.number(5));
+  gate.limited_at = row.maybe_time(6);
+  gate.longest = Millis{row.number(7)};
   return gate;
 }
+
+GateRecord read_gate_record(const Row& row) { return {read_gate(row), row.number(8) != 0}; }
 
 std::string write_call(const ApiCall& call) {
   using Json = nlohmann::json;

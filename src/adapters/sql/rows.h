@@ -22,6 +22,7 @@ RunningRow read_running(const Row& row);
 LogLine read_log_line(const Row& row);
 // In the column order of text::kGate.
 Gate read_gate(const Row& row);
+GateRecord read_gate_record(const Row& row);
 
 template <class Id>
 std::optional<Id> maybe_id(const Row& row, std::size_t column) {

@@ -56,7 +56,7 @@ constexpr std::string_view kLaneHeads =
     "ORDER BY e.queued_at, e.execution_id LIMIT :rows";
 
 constexpr std::string_view kRunning =
-    "SELECT execution_id, subdomain_hash, run_id, executor_id, started_at "
+    "SELECT execution_id, subdomain_hash, run_id, executor_id, started_at, apikey_hash "
     "FROM codeRunner_executions WHERE status = 'running' ORDER BY started_at, execution_id";
 
 constexpr std::string_view kEndedSince =
@@ -316,25 +316,40 @@ constexpr std::string_view kLastTick = "SELECT max(last_tick) FROM codeRunner_dr
 
 // ---- Gates
 
-constexpr std::string_view kGate =
-    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
-    "WHERE apikey_hash = :key";
+#define CODERUNNER_GATE_COLUMNS                                                               \
+  "g.apikey_hash, g.until_at, g.first_seen, g.last_seen, g.hint_ms, g.status, g.limited_at, " \
+  "g.longest_ms"
+#define CODERUNNER_GATE_PROVED                                                         \
+  "EXISTS (SELECT 1 FROM codeRunner_executions e WHERE e.apikey_hash = g.apikey_hash " \
+  "AND e.started_at >= g.until_at AND e.finished_at IS NOT NULL)"
+
+constexpr std::string_view kGate = "SELECT " CODERUNNER_GATE_COLUMNS ", " CODERUNNER_GATE_PROVED
+                                   " FROM codeRunner_gates g WHERE g.apikey_hash = :key";
 
 constexpr std::string_view kClosedGate =
-    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
-    "WHERE apikey_hash = :key AND until_at > :now";
+    "SELECT " CODERUNNER_GATE_COLUMNS
+    " FROM codeRunner_gates g WHERE g.apikey_hash = :key AND g.until_at > :now";
 
 constexpr std::string_view kClosedGates =
-    "SELECT apikey_hash, until_at, first_seen, last_seen, hint_ms, status FROM codeRunner_gates "
-    "WHERE until_at > :now ORDER BY until_at, apikey_hash";
+    "SELECT " CODERUNNER_GATE_COLUMNS
+    " FROM codeRunner_gates g WHERE g.until_at > :now ORDER BY g.until_at, g.apikey_hash";
+
+constexpr std::string_view kGateRecords =
+    "SELECT " CODERUNNER_GATE_COLUMNS ", " CODERUNNER_GATE_PROVED
+    " FROM codeRunner_gates g WHERE g.until_at > :since ORDER BY g.until_at, g.apikey_hash";
+
+#undef CODERUNNER_GATE_PROVED
+#undef CODERUNNER_GATE_COLUMNS
 
 constexpr std::string_view kExtendGate =
     "UPDATE codeRunner_gates SET until_at = :until, first_seen = :first, last_seen = :last, "
-    "hint_ms = :hint, status = :status WHERE apikey_hash = :key";
+    "hint_ms = :hint, status = :status, limited_at = :limited, longest_ms = :longest "
+    "WHERE apikey_hash = :key";
 
 constexpr std::string_view kInsertGate =
-    "INSERT INTO codeRunner_gates (until_at, first_seen, last_seen, hint_ms, status, apikey_hash) "
-    "VALUES (:until, :first, :last, :hint, :status, :key)";
+    "INSERT INTO codeRunner_gates (until_at, first_seen, last_seen, hint_ms, status, limited_at, "
+    "longest_ms, apikey_hash) "
+    "VALUES (:until, :first, :last, :hint, :status, :limited, :longest, :key)";
 
 std::span<const Named> hot_statements() {
   static constexpr auto kHot = std::to_array<Named>({
@@ -392,6 +407,7 @@ std::span<const Named> hot_statements() {
       {"gate", kGate},
       {"closed gate", kClosedGate},
       {"closed gates", kClosedGates},
+      {"gate records", kGateRecords},
       {"extend gate", kExtendGate},
   });
   return kHot;

@@ -83,6 +83,7 @@ std::string list_executions(const ExecutionFilter& filter);
 extern const std::string_view kGate;
 extern const std::string_view kClosedGate;
 extern const std::string_view kClosedGates;
+extern const std::string_view kGateRecords;
 extern const std::string_view kExtendGate;
 extern const std::string_view kInsertGate;
 

@@ -117,6 +117,11 @@ Result<std::vector<LogLine>> ViewFace::logs(ExecutionId id, LogId after, int lim
   });
 }
 
+Result<std::vector<GateRecord>> ViewFace::gate_records(UtcTime now) {
+  return readers_.read<std::vector<GateRecord>>(
+      [now](Session& session) { return read_gate_records(session, now); });
+}
+
 Result<QueueFigures> ViewFace::figures() { return readers_.read<QueueFigures>(read_figures); }
 
 }  // namespace coderunner::sql

@@ -1,0 +1,50 @@
+// The gates of the memory store, and what is remembered of them.
+#include <algorithm>
+
+#include "domain/limits.h"
+#include "sim/memory_store.h"
+
+namespace coderunner {
+
+Result<Gate> MemoryStore::close(const Gate& seen, UtcTime now) {
+  if (failing_) return *failing_;
+  const auto at = gates_.find(seen.key);
+  const Gate standing =
+      extend(at == gates_.end() ? std::nullopt : std::optional{record_of(at->second)}, seen, now);
+  gates_[seen.key] = standing;
+  return standing;
+}
+
+Result<std::vector<GateRecord>> MemoryStore::gate_records(UtcTime now) {
+  if (failing_) return *failing_;
+  std::vector<GateRecord> records;
+  for (const auto& [key, gate] : gates_)
+    if (gate.until > now - limits::kGateRemembered) records.push_back(record_of(gate));
+  std::ranges::stable_sort(records, {}, [](const GateRecord& one) { return one.gate.until; });
+  return records;
+}
+
+GateRecord MemoryStore::record_of(const Gate& gate) const {
+  const auto has_ended_since = [&gate](const auto& stored) {
+    const Execution& row = stored.second.row;
+    return row.key == gate.key && row.started_at >= gate.until && row.finished_at;
+  };
+  return {gate, std::ranges::any_of(executions_, has_ended_since)};
+}
+
+Result<std::vector<Gate>> MemoryStore::closed(UtcTime now) {
+  if (failing_) return *failing_;
+  std::vector<Gate> gates;
+  for (const auto& [key, gate] : gates_)
+    if (gate.until > now) gates.push_back(gate);
+  std::ranges::stable_sort(gates, {}, &Gate::until);
+  return gates;
+}
+
+Result<std::optional<Gate>> MemoryStore::closed(const ApiKeyHash& key, UtcTime now) {
+  if (failing_) return *failing_;
+  const auto at = gates_.find(key);
+  return at != gates_.end() && at->second.until > now ? std::optional{at->second} : std::nullopt;
+}
+
+}  // namespace coderunner
