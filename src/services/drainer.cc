@@ -196,7 +196,6 @@ Result<std::vector<RunningRow>> Drainer::read_running() {
 // request may have travelled for as long as its nonce lives. Crash window proved-unwritten: the
 // next one proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
-  if (outstanding_.contains(row.execution)) return false;
   std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
     reason = "the executor process died during the run";
@@ -210,6 +209,7 @@ Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (!abandoned) return abandoned.error();
   if (*abandoned)
     parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});
+  outstanding_.erase(row.execution);  // whatever its answer says, and however late it comes
   return true;  // abandoned now, or finished since it was read: either way it holds no slot
 }
 
