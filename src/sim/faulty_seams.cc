@@ -123,8 +123,10 @@ Result<std::vector<Lane>> FaultySeams::lanes(int rows_per_lane) {
 }
 
 Result<std::vector<RunningRow>> FaultySeams::running() {
-  return call<std::vector<RunningRow>>("running", Kind::read,
-                                       [&] { return shared_.dispatch.running(); });
+  auto running = call<std::vector<RunningRow>>("running", Kind::read,
+                                               [&] { return shared_.dispatch.running(); });
+  if (running) shared_.judge.running_read(*process_);
+  return running;
 }
 
 Result<std::vector<SlotUse>> FaultySeams::slot_use(UtcTime since, UtcTime now) {
