@@ -37,8 +37,11 @@ class Judge final : public Events {
   void paused(const AccountId& account, bool is_paused);  // the empty one: everybody
   void gates_read(const Process& reader, const std::vector<Gate>& closed);
   void running_read(const Process& reader);
-  void lanes_read() { lanes_read_at_ = rows_seen_; }
+  std::int64_t rows_seen() const { return rows_seen_; }
+  void lanes_read(std::int64_t rows_then) { lanes_read_at_ = rows_then; }
   void minted(const Process& by, const Mint& mint);
+  void revoked(ExecutionId execution) { rows_[execution].may_begin = false; }
+  void revoked_all();
 
   // ---- what the executor really does
   void script_started(const RunId& run, ExecutionId execution, MonoTime wall,
@@ -66,6 +69,7 @@ class Judge final : public Events {
     int begun = 0;
     int ended = 0;
     int mints = 0;
+    bool may_begin = false;  // minted, and nobody was told that it is revoked
     bool is_planted = false;
     bool has_key = true;
     std::int64_t seen_at = 0;  // how many rows had been seen before it

@@ -79,7 +79,8 @@ void Judge::began(Row& known, const Execution& row, const Cause& cause) {
   must(cause.process->role == Role::worker && cause.call == "begin", "one arrow", row.id,
        "began by other means than begin");
   must(row.run && row.started_at, "begun at most once", row.id, "runs without a run id");
-  must(known.mints > 0, "no dispatch of a gated key", row.id, "began without a mint");
+  must(known.may_begin, "a revoked dispatch never begins", row.id, "began without a live nonce");
+  known.may_begin = false;
   if (row.run)
     runs_[*row.run] = {row.id,        world_.now() + world_.scenario.settings.wall,
                        cause.process, std::nullopt,
@@ -181,6 +182,11 @@ void Judge::minted(const Process& by, const Mint& mint) {
   check_gate(row, by, mint);
   check_order(row);
   ++known->second.mints;
+  known->second.may_begin = true;
+}
+
+void Judge::revoked_all() {
+  for (auto& [id, row] : rows_) row.may_begin = false;
 }
 
 // In a cache the mint can not see it: there, what the drainer has read must hold (rulings 30).
