@@ -380,12 +380,14 @@ void Daemon::stop() {
   if (serving_.loop) serving_.loop->stop_picking();
   const MonoTime deadline = clock_.mono_now() + settings_.serve.stop_budget;
   const auto busy = [&] {
-    return (serving_.loop && serving_.loop->status().outstanding > 0) ||
+    return (serving_.loop &&
+            (!serving_.loop->has_stopped_picking() || serving_.loop->status().outstanding > 0)) ||
            (launcher_ && launcher_->figures().running > 0);
   };
   while (busy() && clock_.mono_now() < deadline && !signals_.wait(kStopStep)) {
   }
   if (launcher_) launcher_->stop(limits::kExecutorStop);
+  executor_socket_.reset();  // a dispatch nobody has accepted is told so
   const MonoTime settled_by = clock_.mono_now() + limits::kExecutorStop;
   while (builtin_executor() && serving_.loop && serving_.loop->status().outstanding > 0 &&
          clock_.mono_now() < settled_by)
