@@ -23,9 +23,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from crash.rig import Rig, send
-from crash.steps import STEPS, Step, killed_at_call
+from crash.steps import STEPS, Leaves, Step, killed_at_call
 from support import injection, processes
-from support.audit import Finding
+from support.audit import Finding, announced
 from support.injection import Trace
 
 CALLS = ("pwrite64", "fdatasync", "sendto", "sendmsg")
@@ -64,11 +64,30 @@ def play(rig: Rig, attempt: Step, how: str, known: set[str]) -> Round | None:
         outcome.ready = rig.restart()
     rig.has_restarted = False
     outcome.next_dispatch = rig.next_dispatch(killed_at)
+    outcome.findings += missed(rig, attempt)
     for finding in rig.audit():
         if str(finding) not in known:
             known.add(str(finding))
             outcome.findings.append(finding)
     return outcome
+
+
+def missed(rig: Rig, attempt: Step) -> list[Finding]:
+    """Where the kill made something else of the execution than it does at its step."""
+    if attempt.leaves is None:
+        return []
+    rig.daemon.wait_drained()
+    row = rig.daemon.store.row("SELECT * FROM codeRunner_executions WHERE subdomain = 'a' "
+                               "ORDER BY execution_id DESC LIMIT 1")
+    number = row["execution_id"]
+    effects = sum(effect["body"]["title"].startswith(f"{number}:") for effect in rig.fake.effects())
+    seen = Leaves(row["error_code"], announced(rig.daemon.store.logs(number)), effects)
+    wanted = attempt.leaves
+    if all(want in (None, had) for want, had in ((wanted.announced, seen.announced),
+                                                 (wanted.effects, seen.effects))) \
+            and wanted.code == seen.code:
+        return []
+    return [Finding("missed", f"execution {number} is left as {seen}, not {wanted}")]
 
 
 # ---- Which kills
