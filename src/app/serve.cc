@@ -47,6 +47,7 @@ constexpr Millis kStoreRetry{1000};
 constexpr Millis kStopStep{50};
 
 int exit_status(const Error& error) {
+  if (error.kind == Failure::conflict) return kExitLocked;
   return error.kind == Failure::invalid_input || error.kind == Failure::corrupt
              ? kExitBadConfiguration
              : kExitFailed;
@@ -124,8 +125,8 @@ class Daemon {
 int Daemon::run() {
   if (auto done = take_lock(); !done) {
     if (told_to_stop_) return 0;  // while it waited for its turn
-    return done.error().kind == Failure::conflict ? (fail("lock", done.error()), kExitLocked)
-                                                  : fail("lock", done.error());
+    // A folder that is away takes the store with it: both are waited for.
+    if (done.error().kind != Failure::unavailable) return fail("lock", done.error());
   }
   if (auto done = take_secrets(); !done) return fail("secrets", done.error());
   const auto identity = own_identity();
@@ -152,7 +153,7 @@ int Daemon::fail(std::string_view what, const Error& error) {
 // Held by this process alone (rulings 26): the executor is exec'ed and the descriptor closes there,
 // so that a killed daemon can be started again while its last runs end.
 Result<Done> Daemon::take_lock() {
-  if (!has(Role::drainer)) return Done{};
+  if (!has(Role::drainer) || lock_) return Done{};
   LockOptions options{.path = lock_path(settings_), .keep_waiting = {}};
   if (arguments_.wait_lock) {
     options.keep_waiting = [this] {
@@ -189,10 +190,13 @@ Result<Done> Daemon::take_secrets() {
 }
 
 Result<bool> Daemon::store_is_new() {
+  const auto schema = sql::migrate(
+      {.url = settings_.store.url, .dry_run = true, .pause = pause, .wait = {}}, clock_, entropy_);
+  if (!schema) return schema.error();
+  if (schema->from == 0) return true;  // no file, or an empty one
   auto store =
       sql::open_store({.url = settings_.store.url, .pause = pause}, clock_, entropy_, events_);
-  if (!store && store.error().kind == Failure::unavailable) return true;  // nothing there yet
-  if (!store) return store.error();
+  if (!store) return false;
   const auto rows = (*store)->view().executions({.limit = 1});
   return rows && rows->empty();
 }
@@ -213,6 +217,7 @@ Result<Done> Daemon::start_executor() {
 }
 
 Result<Done> Daemon::open_store() {
+  if (auto locked = take_lock(); !locked) return locked;
   auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause}, clock_,
                                entropy_, events_);
   if (!store) return store.error();
@@ -365,6 +370,7 @@ Result<Done> Daemon::run_until_stopped() {
     (void)::poll(waited, 2, static_cast<int>(wait.count()));
     if (serving_.store) continue;
     const auto opened = open_store();
+    if (told_to_stop_) return Done{};
     if (!opened && opened.error().kind != Failure::unavailable) return opened;
     if (!opened) say_store_is_away(opened.error());
   }

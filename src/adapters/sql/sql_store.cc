@@ -13,9 +13,15 @@ Result<Done> become_usable(Session& session, const BusyWait& wait) {
   return wait.until_free(session, [&session] { return session.ensure_usable(); });
 }
 
+// What an opening says: which file, and what to do about one that will never open.
 Error naming(const std::string& path, const Error& error) {
-  if (error.message.find(path) != std::string::npos) return error;
-  return fail(error.kind, fmt::format("{}: {}", path, error.message));
+  const bool named = error.message.find(path) != std::string::npos;
+  std::string message = named ? error.message : fmt::format("{}: {}", path, error.message);
+  if (error.kind == Failure::corrupt)
+    message +=
+        "; the file is damaged or no store and was left as it is: put a backup in its place "
+        "(docs/operations.md), or move it away to begin an empty store";
+  return fail(error.kind, std::move(message));
 }
 
 // At run time a wrong schema is an outage like any other: somebody put another file in place, and

@@ -212,6 +212,7 @@ class SqliteSession final : public Session {
     if (!options_.create && !fs::exists(options_.path, ignored))
       return not_open("there is no such store");
     if (options_.create) make_folder();
+    if (is_scrap()) return fail(Failure::corrupt, options_.path + ": file is not a database");
     try {
       // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
       session_ = std::make_unique<soci::session>(
@@ -230,6 +231,14 @@ class SqliteSession final : public Session {
       if (auto verified = options_.verify(*this); !verified) return verified;
     log_files_.remember(sqlite_api::sqlite3_db_filename(raw(), "main"));
     return Done{};
+  }
+
+  // A file too short for any header: SQLite takes it for an empty one, and writes over it.
+  bool is_scrap() const {
+    constexpr std::uintmax_t kSmallestDatabase = 512;  // one page of the smallest size
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(options_.path, failed);
+    return !failed && size > 0 && size < kSmallestDatabase;
   }
 
   void make_folder() const {
