@@ -198,7 +198,8 @@ Result<std::vector<RunningRow>> Drainer::read_running() {
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
-    reason = "the executor process died during the run";
+    reason =
+        fmt::format("the executor process ({}) died during the run", executor_place(*row.executor));
   if (doubtful_.contains(row.execution) &&
       mono_ - seen_running_.at(row.execution) > settings_.doubtful_after)
     reason = "the executor gave no answer and never finished the run";

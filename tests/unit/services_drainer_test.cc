@@ -265,9 +265,10 @@ TEST_F(DrainerTest, ARunProvedDeadListsWhatItHadSent) {
   probe_.gone.insert({"killed"});
   transport_.break_off(id);
   tick(drainer);
-  EXPECT_EQ((**store_.execution(id)).error_message,
-            "reaped: the executor process died during the run; it had sent 1: POST /cards: no "
-            "answer");
+  EXPECT_EQ(
+      (**store_.execution(id)).error_message,
+      "reaped: the executor process (killed) died during the run; it had sent 1: POST /cards: "
+      "no answer");
 }
 
 TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
