@@ -27,6 +27,7 @@
 #include "app/config.h"
 #include "app/drainer_loop.h"
 #include "app/readiness.h"
+#include "app/reaper_loop.h"
 #include "app/routes.h"
 #include "app/work_pool.h"
 #include "executor/launcher.h"
@@ -34,6 +35,7 @@
 #include "services/admission.h"
 #include "services/drainer.h"
 #include "services/observatory.h"
+#include "services/reaper.h"
 
 namespace coderunner::app {
 namespace {
@@ -59,6 +61,8 @@ struct Serving {
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<Drainer> drainer;
   std::unique_ptr<DrainerLoop> loop;
+  std::unique_ptr<Reaper> reaper;
+  std::unique_ptr<ReaperLoop> reaper_loop;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Observatory> observatory;
   std::unique_ptr<Readiness> readiness;
@@ -91,6 +95,7 @@ class Daemon {
   Result<Done> open_store();
   void say_store_is_away(const Error& error);
   void start_drainer();
+  void start_reaper();
   void make_routes();
   void make_readiness();
   void announce();
@@ -223,6 +228,7 @@ Result<Done> Daemon::open_store() {
   if (!store) return store.error();
   serving_.store = *std::move(store);
   if (has(Role::drainer)) start_drainer();
+  if (has(Role::api)) start_reaper();
   make_routes();
   return Done{};
 }
@@ -270,6 +276,18 @@ void Daemon::start_drainer() {
       .drainer = *serving_.drainer,
       .wait = [transport = serving_.transport.get()](Millis most) { transport->wait(most); },
       .wake = [transport = serving_.transport.get()] { transport->wake(); }});
+}
+
+// In the api role: it must work where the drainer is dead.
+void Daemon::start_reaper() {
+  serving_.reaper = std::make_unique<Reaper>(
+      ReaperLimits{.running_after = settings_.reaper.running_after,
+                   .queued_after = settings_.reaper.queued_after,
+                   .purge_after = settings_.reaper.purge_after,
+                   .scrub_after = settings_.reaper.scrub_after},
+      ReaperParts{
+          .store = serving_.store->reaper(), .probe = *probe_, .clock = clock_, .events = events_});
+  serving_.reaper_loop = std::make_unique<ReaperLoop>(*serving_.reaper);
 }
 
 void Daemon::make_routes() {
@@ -399,6 +417,7 @@ void Daemon::stop() {
          clock_.mono_now() < settled_by)
     pause(kStopStep);
   if (serving_.loop) serving_.loop->stop();
+  if (serving_.reaper_loop) serving_.reaper_loop->stop();
   if (http_) http_->stop(limits::kHttpStopGrace);
   pool_.stop();
   events_.record({Level::info, "stopped", {}, {}});
