@@ -6,6 +6,7 @@ Steps with `traced` need strace.
 
 import dataclasses
 import signal
+import threading
 import time
 from collections.abc import Callable
 
@@ -34,6 +35,7 @@ class Step:
     kill: Callable[[Rig], float | None]
     leaves: Leaves | None = None
     traced: bool = False
+    kills: bool = True               # False: the victim is only stopped, and woken
 
 
 STEPS: list[Step] = []
@@ -63,6 +65,22 @@ def killed_at_call(rig: Rig, pid: int, call: str, when: int, follow: bool = True
                 return None
             time.sleep(0.005)
         return time.time()
+
+
+def stopped_at_call(rig: Rig, pid: int, call: str, when: int, pause: float) -> float | None:
+    """The same, but it lies still there for `pause` seconds, the store's lock perhaps in its hand,
+    and wakes. The time it woke."""
+    with Trace(pid, call, "STOP", when) as trace:
+        client = threading.Thread(target=rig.submit, args=["a"])
+        client.start()
+        before = len(rig.acknowledged)
+        wait_until(lambda: trace.has("stopped by SIGSTOP") or
+                   (len(rig.acknowledged) > before and rig.has_ended(rig.acknowledged[-1])),
+                   30, f"{call} number {when}, or the end", 0.005)
+    time.sleep(pause)
+    send(pid, signal.SIGCONT)
+    client.join(30)
+    return time.time()
 
 
 # ---- main pid: api and drainer. Its commits of one execution: admission, mint, perhaps a revoke.
