@@ -15,6 +15,11 @@ DrainerStatus DrainerLoop::status() const {
   return status_;
 }
 
+bool DrainerLoop::has_stopped_picking() const {
+  const std::lock_guard lock{mutex_};
+  return has_stopped_picking_;
+}
+
 void DrainerLoop::stop_picking() {
   picking_ = false;
   parts_.wake();
@@ -29,11 +34,13 @@ void DrainerLoop::stop() {
 
 void DrainerLoop::run() {
   while (running_) {
-    if (!picking_) parts_.drainer.stop_picking();
+    const bool picking = picking_;
+    if (!picking) parts_.drainer.stop_picking();
     const Millis delay = parts_.drainer.tick();
     {
       const std::lock_guard lock{mutex_};
       status_ = parts_.drainer.status();
+      has_stopped_picking_ = !picking;
     }
     if (delay > Millis{0} && running_) parts_.wait(delay);
   }

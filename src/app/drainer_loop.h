@@ -27,8 +27,10 @@ class DrainerLoop {
 
   void wake() { parts_.wake(); }
   DrainerStatus status() const;  // after the last tick; thread-safe
-  // Ticks go on settling but start nothing more.
+  // Ticks go on settling but start nothing more, once a tick under way has ended: until then
+  // status() may still lack what that one starts.
   void stop_picking();
+  bool has_stopped_picking() const;  // thread-safe
   // Ends the thread after its present tick.
   void stop();
 
@@ -40,6 +42,7 @@ class DrainerLoop {
   std::atomic<bool> running_ = true;
   mutable std::mutex mutex_;
   DrainerStatus status_;
+  bool has_stopped_picking_ = false;
   std::thread thread_;
 };
 

@@ -27,6 +27,7 @@
 #include "app/config.h"
 #include "app/drainer_loop.h"
 #include "app/readiness.h"
+#include "app/reaper_loop.h"
 #include "app/routes.h"
 #include "app/work_pool.h"
 #include "executor/launcher.h"
@@ -34,6 +35,7 @@
 #include "services/admission.h"
 #include "services/drainer.h"
 #include "services/observatory.h"
+#include "services/reaper.h"
 
 namespace coderunner::app {
 namespace {
@@ -47,6 +49,7 @@ constexpr Millis kStoreRetry{1000};
 constexpr Millis kStopStep{50};
 
 int exit_status(const Error& error) {
+  if (error.kind == Failure::conflict) return kExitLocked;
   return error.kind == Failure::invalid_input || error.kind == Failure::corrupt
              ? kExitBadConfiguration
              : kExitFailed;
@@ -58,6 +61,8 @@ struct Serving {
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<Drainer> drainer;
   std::unique_ptr<DrainerLoop> loop;
+  std::unique_ptr<Reaper> reaper;
+  std::unique_ptr<ReaperLoop> reaper_loop;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Observatory> observatory;
   std::unique_ptr<Readiness> readiness;
@@ -90,6 +95,7 @@ class Daemon {
   Result<Done> open_store();
   void say_store_is_away(const Error& error);
   void start_drainer();
+  void start_reaper();
   void make_routes();
   void make_readiness();
   void announce();
@@ -124,8 +130,8 @@ class Daemon {
 int Daemon::run() {
   if (auto done = take_lock(); !done) {
     if (told_to_stop_) return 0;  // while it waited for its turn
-    return done.error().kind == Failure::conflict ? (fail("lock", done.error()), kExitLocked)
-                                                  : fail("lock", done.error());
+    // A folder that is away takes the store with it: both are waited for.
+    if (done.error().kind != Failure::unavailable) return fail("lock", done.error());
   }
   if (auto done = take_secrets(); !done) return fail("secrets", done.error());
   const auto identity = own_identity();
@@ -152,7 +158,7 @@ int Daemon::fail(std::string_view what, const Error& error) {
 // Held by this process alone (rulings 26): the executor is exec'ed and the descriptor closes there,
 // so that a killed daemon can be started again while its last runs end.
 Result<Done> Daemon::take_lock() {
-  if (!has(Role::drainer)) return Done{};
+  if (!has(Role::drainer) || lock_) return Done{};
   LockOptions options{.path = lock_path(settings_), .keep_waiting = {}};
   if (arguments_.wait_lock) {
     options.keep_waiting = [this] {
@@ -189,10 +195,13 @@ Result<Done> Daemon::take_secrets() {
 }
 
 Result<bool> Daemon::store_is_new() {
+  const auto schema = sql::migrate(
+      {.url = settings_.store.url, .dry_run = true, .pause = pause, .wait = {}}, clock_, entropy_);
+  if (!schema) return schema.error();
+  if (schema->from == 0) return true;  // no file, or an empty one
   auto store =
       sql::open_store({.url = settings_.store.url, .pause = pause}, clock_, entropy_, events_);
-  if (!store && store.error().kind == Failure::unavailable) return true;  // nothing there yet
-  if (!store) return store.error();
+  if (!store) return false;
   const auto rows = (*store)->view().executions({.limit = 1});
   return rows && rows->empty();
 }
@@ -213,11 +222,13 @@ Result<Done> Daemon::start_executor() {
 }
 
 Result<Done> Daemon::open_store() {
+  if (auto locked = take_lock(); !locked) return locked;
   auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause}, clock_,
                                entropy_, events_);
   if (!store) return store.error();
   serving_.store = *std::move(store);
   if (has(Role::drainer)) start_drainer();
+  if (has(Role::api)) start_reaper();
   make_routes();
   return Done{};
 }
@@ -265,6 +276,18 @@ void Daemon::start_drainer() {
       .drainer = *serving_.drainer,
       .wait = [transport = serving_.transport.get()](Millis most) { transport->wait(most); },
       .wake = [transport = serving_.transport.get()] { transport->wake(); }});
+}
+
+// In the api role: it must work where the drainer is dead.
+void Daemon::start_reaper() {
+  serving_.reaper = std::make_unique<Reaper>(
+      ReaperLimits{.running_after = settings_.reaper.running_after,
+                   .queued_after = settings_.reaper.queued_after,
+                   .purge_after = settings_.reaper.purge_after,
+                   .scrub_after = settings_.reaper.scrub_after},
+      ReaperParts{
+          .store = serving_.store->reaper(), .probe = *probe_, .clock = clock_, .events = events_});
+  serving_.reaper_loop = std::make_unique<ReaperLoop>(*serving_.reaper);
 }
 
 void Daemon::make_routes() {
@@ -365,6 +388,7 @@ Result<Done> Daemon::run_until_stopped() {
     (void)::poll(waited, 2, static_cast<int>(wait.count()));
     if (serving_.store) continue;
     const auto opened = open_store();
+    if (told_to_stop_) return Done{};
     if (!opened && opened.error().kind != Failure::unavailable) return opened;
     if (!opened) say_store_is_away(opened.error());
   }
@@ -380,17 +404,20 @@ void Daemon::stop() {
   if (serving_.loop) serving_.loop->stop_picking();
   const MonoTime deadline = clock_.mono_now() + settings_.serve.stop_budget;
   const auto busy = [&] {
-    return (serving_.loop && serving_.loop->status().outstanding > 0) ||
+    return (serving_.loop &&
+            (!serving_.loop->has_stopped_picking() || serving_.loop->status().outstanding > 0)) ||
            (launcher_ && launcher_->figures().running > 0);
   };
   while (busy() && clock_.mono_now() < deadline && !signals_.wait(kStopStep)) {
   }
   if (launcher_) launcher_->stop(limits::kExecutorStop);
+  executor_socket_.reset();  // a dispatch nobody has accepted is told so
   const MonoTime settled_by = clock_.mono_now() + limits::kExecutorStop;
   while (builtin_executor() && serving_.loop && serving_.loop->status().outstanding > 0 &&
          clock_.mono_now() < settled_by)
     pause(kStopStep);
   if (serving_.loop) serving_.loop->stop();
+  if (serving_.reaper_loop) serving_.reaper_loop->stop();
   if (http_) http_->stop(limits::kHttpStopGrace);
   pool_.stop();
   events_.record({Level::info, "stopped", {}, {}});

@@ -100,7 +100,17 @@ inline constexpr Millis kRunningAfter = 15min;
 inline constexpr Millis kQueuedAfter = 24h;
 inline constexpr Millis kPurgeAfter = 24h * 90;
 inline constexpr Millis kScrubAfter = 2h;
+inline constexpr Millis kSweepInterval = 5s;  // also how soon an outage of the store is told
+inline constexpr Millis kHousekeepingInterval = 1min;  // scrub and purge, idle
+inline constexpr Millis kBatchGap = 100ms;             // and between their batches
+inline constexpr Millis kProofGrace =
+    10s;  // the run's own executor and the drainer come first: they know better what happened
+inline constexpr Millis kClockJump = 5s;       // rulings 24
+inline constexpr Millis kUnwatchedGap = 1min;  // a reaper that slept this long has watched nothing
+inline constexpr Millis kNewestQueuedAge = 24h;  // rulings 23
+inline constexpr int kReapedAtOnce = 50;         // queued rows of one sweep, each its own commit
 // One transaction of a sweep: some milliseconds of work, so that no status write waits (R67).
+inline constexpr int kScrubbedAtOnce = 200;
 inline constexpr int kPurgedAtOnce = 50;
 inline constexpr int kPurgedLinesAtOnce = 500;
 inline constexpr int kMaxSentRead = 20'000;  // log lines with a call: a run's share holds 16,000

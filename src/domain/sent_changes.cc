@@ -50,4 +50,16 @@ bool was_reaped(std::optional<int> error_code, std::string_view error_message) {
   return error_code == number(ErrorCode::ended_from_outside) && error_message.starts_with(kReaped);
 }
 
+std::string executor_place(const ExecutorId& executor) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = executor.value;;) {
+    const std::size_t bar = rest.find('|');
+    parts.push_back(rest.substr(0, bar));
+    if (bar == std::string_view::npos) break;
+    rest.remove_prefix(bar + 1);
+  }
+  // host|boot id|pid namespace|pid|start time
+  return parts.size() == 5 ? fmt::format("{}, pid {}", parts[0], parts[3]) : executor.value;
+}
+
 }  // namespace coderunner

@@ -28,4 +28,7 @@ std::string ended_from_outside(std::string_view reason, const std::vector<std::s
 std::string reaped(std::string_view reason, const std::vector<std::string>& sent);
 bool was_reaped(std::optional<int> error_code, std::string_view error_message);
 
+// Where a run was: "vm, pid 1955". An id that is not in the form of contract section 3, as it is.
+std::string executor_place(const ExecutorId& executor);
+
 }  // namespace coderunner

@@ -196,10 +196,10 @@ Result<std::vector<RunningRow>> Drainer::read_running() {
 // request may have travelled for as long as its nonce lives. Crash window proved-unwritten: the
 // next one proves it again; a finish that comes between proof and write stands.
 Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
-  if (outstanding_.contains(row.execution)) return false;
   std::string reason;
   if (row.executor && parts_.probe.probe(*row.executor) == Liveness::gone)
-    reason = "the executor process died during the run";
+    reason =
+        fmt::format("the executor process ({}) died during the run", executor_place(*row.executor));
   if (doubtful_.contains(row.execution) &&
       mono_ - seen_running_.at(row.execution) > settings_.doubtful_after)
     reason = "the executor gave no answer and never finished the run";
@@ -210,6 +210,7 @@ Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (!abandoned) return abandoned.error();
   if (*abandoned)
     parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});
+  outstanding_.erase(row.execution);  // whatever its answer says, and however late it comes
   return true;  // abandoned now, or finished since it was read: either way it holds no slot
 }
 

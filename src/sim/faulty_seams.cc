@@ -116,15 +116,20 @@ void FaultySeams::refuse(NewRefusal refusal, RefuseDone done) {
 // ---- DispatchStore
 
 Result<std::vector<Lane>> FaultySeams::lanes(int rows_per_lane) {
-  auto lanes = call<std::vector<Lane>>("lanes", Kind::read,
-                                       [&] { return shared_.dispatch.lanes(rows_per_lane); });
-  if (lanes) shared_.judge.lanes_read();
+  std::int64_t rows_then = 0;
+  auto lanes = call<std::vector<Lane>>("lanes", Kind::read, [&] {
+    rows_then = shared_.judge.rows_seen();
+    return shared_.dispatch.lanes(rows_per_lane);
+  });
+  if (lanes) shared_.judge.lanes_read(rows_then);
   return lanes;
 }
 
 Result<std::vector<RunningRow>> FaultySeams::running() {
-  return call<std::vector<RunningRow>>("running", Kind::read,
-                                       [&] { return shared_.dispatch.running(); });
+  auto running = call<std::vector<RunningRow>>("running", Kind::read,
+                                               [&] { return shared_.dispatch.running(); });
+  if (running) shared_.judge.running_read(*process_);
+  return running;
 }
 
 Result<std::vector<SlotUse>> FaultySeams::slot_use(UtcTime since, UtcTime now) {
@@ -152,12 +157,17 @@ Result<RevokeAnswer> FaultySeams::revoke(ExecutionId execution, const BackOff& b
     auto answer = shared_.dispatch.revoke(execution, back_off);
     shared_.world.trace("{} revokes e{}: {} ({})", process_->name, execution.value,
                         answer ? static_cast<int>(*answer) : -1, back_off.error);
+    if (answer && *answer == RevokeAnswer::free) shared_.judge.revoked(execution);
     return answer;
   });
 }
 
 Result<int> FaultySeams::revoke_all() {
-  return call<int>("revoke_all", Kind::write, [&] { return shared_.dispatch.revoke_all(); });
+  return call<int>("revoke_all", Kind::write, [&] {
+    auto revoked = shared_.dispatch.revoke_all();
+    if (revoked) shared_.judge.revoked_all();
+    return revoked;
+  });
 }
 
 Result<bool> FaultySeams::abandon(ExecutionId execution, const std::optional<RunId>& run,

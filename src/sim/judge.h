@@ -36,15 +36,20 @@ class Judge final : public Events {
   void planted(ExecutionId execution, bool has_key);
   void paused(const AccountId& account, bool is_paused);  // the empty one: everybody
   void gates_read(const Process& reader, const std::vector<Gate>& closed);
-  void lanes_read() { lanes_read_at_ = rows_seen_; }
+  void running_read(const Process& reader);
+  std::int64_t rows_seen() const { return rows_seen_; }
+  void lanes_read(std::int64_t rows_then) { lanes_read_at_ = rows_then; }
   void minted(const Process& by, const Mint& mint);
+  void revoked(ExecutionId execution) { rows_[execution].may_begin = false; }
+  void revoked_all();
 
   // ---- what the executor really does
   void script_started(const RunId& run, ExecutionId execution, MonoTime wall,
                       const ProcessRef& process);
   void script_ended(const RunId& run, const Outcome& outcome);
   void nothing_ran(const RunId& run);  // begun or not could not be told
-  void sending_kept(const RunId& run, int call);
+  void announced(const RunId& run, int call);
+  void sent(const RunId& run, int call) { runs_[run].sent.insert(call); }
   void effect_landed(const RunId& run, ExecutionId execution, int call);
 
   // ---- what the log sees
@@ -64,6 +69,7 @@ class Judge final : public Events {
     int begun = 0;
     int ended = 0;
     int mints = 0;
+    bool may_begin = false;  // minted, and nobody was told that it is revoked
     bool is_planted = false;
     bool has_key = true;
     std::int64_t seen_at = 0;  // how many rows had been seen before it
@@ -76,7 +82,9 @@ class Judge final : public Events {
     ProcessRef process;
     std::optional<Outcome> outcome;
     bool nothing_ran = false;
-    std::set<int> sending;  // announced while the row was its own
+    int reads_after_death = 0;  // of the running rows, by drainers that could have ended it
+    std::set<int> sent;         // changes that have left for the API
+    std::set<int> sending;      // announced while the row was its own
   };
   struct Submission {
     const Arrival* arrival = nullptr;
@@ -90,6 +98,7 @@ class Judge final : public Events {
   void began(Row& known, const Execution& row, const Cause& cause);
   void ended(Row& known, const Execution& row, const Cause& cause);
   void check_ended_from_outside(const Execution& row, const Cause& cause);
+  void check_sent(const Execution& row, const Run& run);
   void check_caps(const Execution& row);
   void check_wait(const Row& known);
   void check_order(const Execution& row);

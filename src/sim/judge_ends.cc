@@ -63,7 +63,7 @@ void Judge::nothing_ran(const RunId& run) {
   if (known != runs_.end()) known->second.nothing_ran = true;
 }
 
-void Judge::sending_kept(const RunId& run, int call) {
+void Judge::announced(const RunId& run, int call) {
   Run& is = runs_[run];
   const auto row = rows_.find(is.execution);
   if (row != rows_.end() && row->second.last.status == Status::running &&

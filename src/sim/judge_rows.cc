@@ -79,7 +79,8 @@ void Judge::began(Row& known, const Execution& row, const Cause& cause) {
   must(cause.process->role == Role::worker && cause.call == "begin", "one arrow", row.id,
        "began by other means than begin");
   must(row.run && row.started_at, "begun at most once", row.id, "runs without a run id");
-  must(known.mints > 0, "no dispatch of a gated key", row.id, "began without a mint");
+  must(known.may_begin, "a revoked dispatch never begins", row.id, "began without a live nonce");
+  known.may_begin = false;
   if (row.run)
     runs_[*row.run] = {row.id,        world_.now() + world_.scenario.settings.wall,
                        cause.process, std::nullopt,
@@ -138,6 +139,7 @@ void Judge::check_ended_from_outside(const Execution& row, const Cause& cause) {
   if (run == runs_.end()) return must(false, "true outcome", row.id, "303 of an unknown run");
   const Run& was = run->second;
   const bool is_dead = !was.process->is_alive;
+  check_sent(row, was);
   const bool is_past_wall = world_.now() >= was.wall;
   const bool by_itself =
       cause.process == was.process &&
@@ -146,6 +148,26 @@ void Judge::check_ended_from_outside(const Execution& row, const Cause& cause) {
        "303, but its run is alive and within its wall");
   if (row.error_message && row.error_message->find("process died") != std::string::npos)
     must(is_dead, "true outcome", row.id, "called dead, but its process lives");
+}
+
+// Whoever ended it: the row names every change its run had sent.
+void Judge::check_sent(const Execution& row, const Run& run) {
+  for (const int call : run.sent)
+    must(row.error_message.value_or("").find(fmt::format("POST /{}:", call)) != std::string::npos,
+         "true outcome", row.id, fmt::format("its message does not name call {}", call));
+}
+
+// A slot of a run proved dead is free within a few ticks of a drainer that reaches the store.
+void Judge::running_read(const Process& reader) {
+  constexpr int kEnoughReads = 8;  // a fault may spoil some of them
+  if (reader.role != Role::drainer || !world_.scenario.settings.can_probe) return;
+  for (const auto& [id, row] : rows_) {
+    if (row.last.status != Status::running || !row.last.run) continue;
+    Run& run = runs_[*row.last.run];
+    if (run.process && !run.process->is_alive)
+      must(++run.reads_after_death <= kEnoughReads, "a dead run frees its slot", id,
+           "its process is dead, and the drainer leaves it running");
+  }
 }
 
 // ---- mints
@@ -160,6 +182,11 @@ void Judge::minted(const Process& by, const Mint& mint) {
   check_gate(row, by, mint);
   check_order(row);
   ++known->second.mints;
+  known->second.may_begin = true;
+}
+
+void Judge::revoked_all() {
+  for (auto& [id, row] : rows_) row.may_begin = false;
 }
 
 // In a cache the mint can not see it: there, what the drainer has read must hold (rulings 30).

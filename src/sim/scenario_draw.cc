@@ -19,6 +19,7 @@ class Draw {
     const int kind = chance.between(1, 10);
     scenario_.profile = kind <= 1 ? Profile::calm : (kind <= 6 ? Profile::mixed : Profile::dense);
     settings();
+    habits();
     switch (scenario_.profile) {
       case Profile::calm: calm(); break;
       case Profile::mixed: mixed(); break;
@@ -74,14 +75,40 @@ class Draw {
     scenario_.faults_until = at;
   }
 
+  // Each seed has habits of its own: some kinds of trouble it meets often, some never. What only
+  // goes wrong together is then met together.
+  void habits() {
+    Chance chance{scenario_.seed, "habits"};
+    const auto pick = [&chance](int kinds, int first) {
+      std::vector<int> picked;
+      for (int kind = first; kind < kinds; ++kind)
+        if (chance.percent(35)) picked.push_back(kind);
+      if (picked.empty()) picked.push_back(chance.between(first, kinds - 1));
+      return picked;
+    };
+    happening_kinds_ = pick(kHappeningKinds, 0);
+    call_fault_kinds_ = pick(kCallFaultKinds, 0);
+    request_fates_ = pick(kRequestFates, 1);
+    answer_fates_ = pick(kAnswerFates, 1);
+    doubtful_dispatches_ = chance.between(10, 90);
+    slow_roads_ = chance.between(0, 80);
+    long_pauses_ = chance.between(0, 50);
+  }
+
+  template <class Kind>
+  static Kind one_of(const std::vector<int>& kinds, Chance& chance) {
+    return static_cast<Kind>(
+        kinds[static_cast<std::size_t>(chance.between(0, static_cast<int>(kinds.size()) - 1))]);
+  }
+
   void mixed() {
     Chance chance{scenario_.seed, "mixed"};
     const Millis span = scenario_.settings.wall * chance.between(2, 6);
     scenario_.faults_until = span;
     scenario_.accounts = chance.between(1, 5);
-    for (int i = chance.between(3, 24); i > 0; --i) arrive(span);
-    for (int i = chance.between(1, 12); i > 0; --i) happen(span);
-    for (int i = chance.between(0, 12); i > 0; --i) fault_a_call(700);
+    for (int i = chance.between(3, 40); i > 0; --i) arrive(span);
+    for (int i = chance.between(1, 25); i > 0; --i) happen(span);
+    for (int i = chance.between(0, 25); i > 0; --i) fault_a_call(700);
   }
 
   // A handful of executions and a fault at every other step.
@@ -107,7 +134,7 @@ class Draw {
     if (kind == 2) arrival.kind = SubmissionKind::bad_field;
     if (chance.percent(50)) arrival.commit_takes = chance.between(1ms, 50ms);
     arrival.script = script(chance);
-    for (int i = chance.percent(50) ? chance.between(1, 3) : 0; i > 0; --i)
+    for (int i = chance.percent(doubtful_dispatches_) ? chance.between(1, 3) : 0; i > 0; --i)
       arrival.fates.push_back(fate(chance));
     scenario_.arrivals.push_back(std::move(arrival));
   }
@@ -130,22 +157,23 @@ class Draw {
 
   DispatchFate fate(Chance& chance) const {
     DispatchFate fate;
-    if (chance.percent(40))
-      fate.request = static_cast<RequestFate>(chance.between(1, kRequestFates - 1));
-    if (chance.percent(60))
-      fate.answer = static_cast<AnswerFate>(chance.between(1, kAnswerFates - 1));
+    if (chance.percent(40)) fate.request = one_of<RequestFate>(request_fates_, chance);
+    if (chance.percent(60)) fate.answer = one_of<AnswerFate>(answer_fates_, chance);
     const Millis long_travel = scenario_.settings.wall + 60s;
-    fate.travel = chance.percent(75) ? chance.between(1ms, 300ms) : chance.between(1s, long_travel);
-    fate.answer_travel =
-        chance.percent(75) ? chance.between(1ms, 300ms) : chance.between(1s, long_travel);
-    fate.second = chance.percent(50) ? chance.between(0ms, 500ms) : chance.between(1s, long_travel);
+    const auto road = [&] {
+      return chance.percent(slow_roads_) ? chance.between(1s, long_travel)
+                                         : chance.between(1ms, 300ms);
+    };
+    fate.travel = road();
+    fate.answer_travel = road();
+    fate.second = road();
     return fate;
   }
 
   void happen(Millis span) {
     const auto number = static_cast<std::uint64_t>(scenario_.happenings.size());
     Chance chance{scenario_.seed, "happening", number};
-    Happening one{.kind = static_cast<HappeningKind>(chance.between(0, kHappeningKinds - 1)),
+    Happening one{.kind = one_of<HappeningKind>(happening_kinds_, chance),
                   .at = chance.between(0ms, span),
                   .lasts = chance.between(500ms, 45'000ms),
                   .target = chance.between(0, 7)};
@@ -153,7 +181,7 @@ class Draw {
     const bool freezes = one.kind == HappeningKind::freeze_drainer ||
                          one.kind == HappeningKind::freeze_worker ||
                          one.kind == HappeningKind::freeze_executor;
-    if (freezes && chance.percent(30))
+    if (freezes && chance.percent(long_pauses_))
       one.lasts = scenario_.settings.wall * 2 + chance.between(10s, 60s);
     scenario_.happenings.push_back(one);
   }
@@ -172,15 +200,22 @@ class Draw {
                                          Role::drainer,   Role::worker,  Role::worker,
                                          Role::worker,    Role::reaper};
     CallFault fault{.role = kOften[static_cast<std::size_t>(chance.between(0, 7))],
-                    .kind = static_cast<CallFaultKind>(chance.between(0, kCallFaultKinds - 1))};
+                    .kind = one_of<CallFaultKind>(call_fault_kinds_, chance)};
     // Few calls are made by a worker or the door, thousands by a drainer.
     fault.call = chance.between(1, fault.role == Role::drainer ? calls : std::min(calls, 40));
-    fault.pause = chance.percent(80) ? chance.between(1ms, 3000ms)
-                                     : scenario_.settings.wall + chance.between(5s, 60s);
+    fault.pause = chance.percent(long_pauses_) ? scenario_.settings.wall + chance.between(5s, 60s)
+                                               : chance.between(1ms, 3000ms);
     scenario_.call_faults.push_back(fault);
   }
 
   Scenario scenario_;
+  std::vector<int> happening_kinds_;
+  std::vector<int> call_fault_kinds_;
+  std::vector<int> request_fates_;
+  std::vector<int> answer_fates_;
+  int doubtful_dispatches_ = 0;  // percent, as those below
+  int slow_roads_ = 0;
+  int long_pauses_ = 0;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ std::vector<DispatchAnswer> VirtualTransport::poll() { return std::exchange(answ
 DispatchFate VirtualTransport::next_fate(ExecutionId execution) {
   const auto number = static_cast<std::size_t>(shared_.dispatches[execution]++);
   const Arrival* arrival = shared_.judge.arrival_of(execution);
-  if (arrival == nullptr || number >= arrival->fates.size()) return {};
+  if (arrival == nullptr || number >= arrival->fates.size() || shared_.has_healed) return {};
   const DispatchFate fate = arrival->fates[number];
   if (fate.request != RequestFate::arrives) shared_.world.count(to_text(fate.request));
   if (fate.answer != AnswerFate::arrives) shared_.world.count(to_text(fate.answer));

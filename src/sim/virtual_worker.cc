@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/sent_changes.h"
+
 namespace coderunner::sim {
 namespace {
 
@@ -92,7 +94,7 @@ Millis VirtualWorker::to_wall() const {
 bool VirtualWorker::is_at_wall() {
   if (to_wall() > Millis{0}) return false;
   shared_.world.count("wall");
-  end(outside("wall: still running"));
+  end(outside(ended_from_outside("wall: still running", sent_)));
   return true;
 }
 
@@ -124,23 +126,35 @@ void VirtualWorker::pass_gate() {
   send();
 }
 
-void VirtualWorker::announce() {
+LogLine VirtualWorker::line_of(const ApiCall& call, std::string message) const {
   LogLine line;
   line.at = shared_.world.clock.utc_now();
   line.level = "info";
-  line.message = fmt::format("sending POST /{}", call_);
-  line.call = ApiCall{.method = "POST", .path = fmt::format("/{}", call_), .attempt = attempt_};
-  const auto kept = seams_.announce(begun_.execution, run_, {line});
+  line.message = std::move(message);
+  line.call = call;
+  return line;
+}
+
+void VirtualWorker::announce() {
+  const ApiCall call{
+      .method = "POST", .path = fmt::format("/{}", call_), .status = {}, .attempt = attempt_};
+  std::vector<LogLine> lines = pending_;
+  lines.push_back(line_of(call, "sending POST"));
+  const auto kept = seams_.announce(begun_.execution, run_, lines);
+  if (kept && *kept == AnnounceAnswer::not_this_run) {
+    shared_.world.count("fenced");
+    return end(outside("the row has ended otherwise"));
+  }
+  if (kept) {
+    pending_.clear();
+    shared_.judge.announced(run_, static_cast<int>(call_));
+  }
   if (is_at_wall()) return;
   if (!kept) {
     const Millis pause = std::exchange(retry_, std::min(retry_ * 2, limits::kStoreRetryMax));
     return think(pause, &VirtualWorker::announce);
   }
-  if (*kept == AnnounceAnswer::not_this_run) {
-    shared_.world.count("fenced");
-    return end(outside("the row has ended otherwise"));
-  }
-  shared_.judge.sending_kept(run_, static_cast<int>(call_));
+  sent_.push_back(sent_change(call));
   send();
 }
 
@@ -149,6 +163,7 @@ void VirtualWorker::send() {
   const ApiFate fate = attempt_ == 1 ? step.fate : ApiFate::ok;
   if (fate != ApiFate::ok) shared_.world.count(to_text(fate));
   const bool lands = fate == ApiFate::ok || fate == ApiFate::done_no_answer;
+  if (step.is_effect) shared_.judge.sent(run_, static_cast<int>(call_));
   if (step.is_effect && lands)
     shared_.world.after(
         step.takes / 2,
@@ -161,6 +176,14 @@ void VirtualWorker::hear() {
   const ApiStep& step = script_.steps[call_];
   AttemptAnswer answer{!step.is_effect, status_of(attempt_ == 1 ? step.fate : ApiFate::ok), {}, {}};
   if (answer.status == 429) answer.hint = RetryHint{step.retry_after, false};
+  if (step.is_effect) {
+    const ApiCall call{.method = "POST",
+                       .path = fmt::format("/{}", call_),
+                       .status = answer.status,
+                       .attempt = attempt_};
+    sent_.back() = sent_change(call);
+    pending_.push_back(line_of(call, "POST"));
+  }
   const LadderStep ladder = next_step(answer, attempt_, to_wall(), LadderPolicy{});
   if (ladder.close_gate_for && begun_.key) {
     const UtcTime now = shared_.world.clock.utc_now();
@@ -196,15 +219,31 @@ void VirtualWorker::bury(ExecutionId execution, const RunId& run) {
     shared_.world.count("buried");
     begun_ = {.execution = execution};
     run_ = run;
-    outcome_ = outside("the worker process died; its log lines say what it had sent");
+    outcome_ = outside("the worker process died");
+    is_burying_ = true;
     finish();
   });
+}
+
+// The log first: a row that has ended tells all it did. A dead worker's row is told from its log.
+bool VirtualWorker::flush_log() {
+  if (is_burying_) {
+    const auto sent = seams_.sent_changes(begun_.execution);
+    if (sent) outcome_.message = reaped("the worker process died", *sent);
+    return sent.has_value();
+  }
+  if (pending_.empty()) return true;
+  if (!seams_.append_log(begun_.execution, pending_)) return false;
+  pending_.clear();
+  return true;
 }
 
 void VirtualWorker::finish() {
   is_finishing_ = true;
   retry_ = std::max(retry_, limits::kStoreRetryMin);
-  const auto kept = seams_.finish(begun_.execution, run_, outcome_, shared_.world.clock.utc_now());
+  const auto kept =
+      flush_log() ? seams_.finish(begun_.execution, run_, outcome_, shared_.world.clock.utc_now())
+                  : Result<FinishAnswer>{fail(Failure::unavailable, "its log is not kept")};
   if (!kept) {
     const Millis pause = std::exchange(retry_, std::min(retry_ * 2, limits::kStoreRetryMax));
     return shared_.world.after(pause, process_, [this] { finish(); });
@@ -221,7 +260,9 @@ void VirtualWorker::reply(Reply reply) {
 
 void VirtualWorker::rest() {
   is_idle_ = true;
-  is_finishing_ = false;
+  is_finishing_ = is_burying_ = false;
+  sent_.clear();
+  pending_.clear();
   retry_ = Millis{0};
   told_.idle(*this);
 }

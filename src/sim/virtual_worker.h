@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "domain/retry_ladder.h"
 #include "sim/faulty_seams.h"
@@ -52,12 +53,14 @@ class VirtualWorker {
   bool is_at_wall();
   Millis to_wall() const;
   void pass_gate();
+  LogLine line_of(const ApiCall& call, std::string message) const;
   void announce();
   void send();
   void hear();
   void end_script();
   void end(Outcome outcome);
   void finish();
+  bool flush_log();
   void reply(Reply reply);
   void rest();
 
@@ -77,7 +80,10 @@ class VirtualWorker {
   Script script_;
   std::size_t call_ = 0;
   int attempt_ = 1;
+  std::vector<std::string> sent_;  // what its calls may have changed
+  std::vector<LogLine> pending_;   // results, written with what comes next
   Outcome outcome_;
+  bool is_burying_ = false;
   Reply last_reply_ = Reply::ok;
   Millis retry_{0};
 };

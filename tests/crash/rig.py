@@ -74,9 +74,9 @@ class Rig:
     def worker_of(self, number: int) -> int:
         return int(self.wait_begun(number)["executor_id"].split("|")[3])
 
-    def has_ended(self, number: int | None) -> str:
-        """As a word, to be told from other answers; nobody was told of an execution without one."""
-        return "ended" if number is not None and self.row(number)["finished_at"] else ""
+    def has_ended(self, number: int | None) -> bool:
+        """Never, where nobody was told of it."""
+        return number is not None and self.row(number)["finished_at"] is not None
 
     def kill_main(self) -> None:
         self.daemon.kill9()

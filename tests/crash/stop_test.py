@@ -17,7 +17,6 @@ SHORT = {"executor.wall": "1500ms", "reaper.margin": "400ms", "reaper.running_af
          "queue.poll_interval": "100ms"}
 SLOW_API_MS = 1500
 READS_THEN_CHANGES = "api.get('/boards') api.post('/cards', {title = execution.id .. ':1', column_id = 1, lane_id = 1})"
-BOTH_OF_A = 2
 
 
 class StopCase(DaemonCase):
@@ -187,6 +186,41 @@ class StoppedPastEveryTimerTest(StopCase):
             time.sleep(0.02)
         self.assertEqual({rig.row(one)["status"] for one in numbers}, {"success"})
         self.assertEqual([str(one) for one in rig.audit(concurrency=2, per_account=1)], [])
+
+
+@unittest.skipIf(injection.why_not(), injection.why_not())
+class StoppedBetweenLineAndCallTest(StopCase):
+    """After the line "sending" only the clock is left as a fence, and at last nothing."""
+
+    def stop_before_its_first_change(self, call):
+        """The worker has its line kept, then lies still from its first such call on until the row
+        has its end; the master, which would kill it, lies still with it."""
+        rig = self.start_rig(SHORT)
+        worker, master = rig.idle_worker(), rig.daemon.master().pid
+        with Trace(worker, call, "STOP", 1) as trace:
+            number = rig.submit("a", 2)
+            trace.wait_for("stopped by SIGSTOP")
+        send(master, signal.SIGSTOP)
+        row = rig.daemon.wait_finished(number, 40)
+        self.assertEqual(rig.fake.effects(), [])
+        self.assertIn("it had sent 1: POST /cards: no answer", row["error_message"])
+        send(worker, signal.SIGCONT)
+        wait_until(lambda: not rig.daemon.scripts(), 15, "its script gone")
+        send(master, signal.SIGCONT)
+        self.assertEqual(rig.row(number), row)
+        self.assert_clean(rig)
+        return rig
+
+    def test_a_worker_stopped_while_it_connects_sends_nothing_past_its_wall(self):
+        rig = self.stop_before_its_first_change("connect")
+        self.assertEqual(rig.fake.effects(), [])
+
+    def test_a_worker_stopped_just_before_the_bytes_sends_that_one_call_which_its_row_names(self):
+        # The window that no store can close: crash window announced-unsent.
+        rig = self.stop_before_its_first_change("getsockopt")
+        wait_until(rig.fake.effects, 10, "the call of the woken worker")
+        self.assertEqual(len(rig.fake.effects()), 1)
+        self.assert_clean(rig)
 
 
 @unittest.skipIf(injection.why_not(), injection.why_not())

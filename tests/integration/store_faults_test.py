@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -186,3 +187,43 @@ class StoreFaultsTest(DaemonCase):
 
     def test_a_store_whose_files_are_all_gone_is_waited_for(self):
         self.vanish_and_return(lambda daemon: sorted(daemon.store.path.parent.glob("coderunner.db*")), 3)
+
+    # ---- The write-ahead log taken away
+
+    def lose_log(self, suffixes, kill):
+        """Deletes files beside the database of a busy daemon; what was acknowledged survives all the same."""
+        fake = self.start_fake(per_minute=100000, latency_ms=1000)
+        daemon = self.start_daemon({"queue.concurrency": 2}, fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        answers = self.submit_at_once(daemon, 10, "before")
+        for suffix in suffixes:
+            pathlib.Path(f"{daemon.store.path}{suffix}").unlink()
+        answers |= self.submit_at_once(daemon, 10, "after")
+        self.assertEqual({answer.status for answer in answers.values()}, {202})
+        if kill:
+            daemon.kill9_group()
+            self.assert_kept_exactly(daemon, answers)
+            daemon.restart()
+            for number in flying:
+                daemon.wait_finished(number)
+            flying = []
+        self.assert_recovers(daemon, fake, flying)
+        daemon.wait_drained()
+        self.assert_kept_exactly(daemon, answers)
+        self.assertEqual({row["status"] for row in daemon.store.executions()
+                          if row["identifier"] in answers}, {"success"})
+
+    def test_rows_acknowledged_before_and_after_the_log_was_deleted_survive_a_kill(self):
+        self.lose_log(["-wal"], kill=True)
+
+    def test_a_daemon_whose_log_was_deleted_goes_on(self):
+        self.lose_log(["-wal"], kill=False)
+
+    def test_rows_survive_the_deletion_of_the_log_and_its_index_and_a_kill(self):
+        self.lose_log(["-wal", "-shm"], kill=True)
+
+    def test_a_daemon_whose_log_and_index_were_deleted_goes_on(self):
+        self.lose_log(["-wal", "-shm"], kill=False)
+
+    def test_a_daemon_whose_index_was_deleted_goes_on(self):
+        self.lose_log(["-shm"], kill=False)

@@ -6,6 +6,7 @@ identifier says how many effects a success has. Pure: what it judges is handed t
 
 import dataclasses
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -89,6 +90,14 @@ def announced(logs: Iterable[Row]) -> int:
     return sum(1 for line in logs if line["message"].startswith("sending "))
 
 
+def _told(message: str) -> int:
+    """The changes the row of a run that was cut says it had sent; fewer than none: not a word."""
+    said = re.search(r"it had sent (no change|\d+)", message)
+    if said is None:
+        return -1
+    return 0 if said[1] == "no change" else int(said[1])
+
+
 def _untrue(row: Row, logs: Sequence[Row], effects: int) -> list[Finding]:
     name = f"execution {row['execution_id']} ({row['status']} {row['error_code']})"
 
@@ -104,6 +113,8 @@ def _untrue(row: Row, logs: Sequence[Row], effects: int) -> list[Finding]:
         findings.append(untrue(f"has {effects} effects, not {row['identifier']}"))
     if row["status"] == "error" and not row["error_message"]:
         findings.append(untrue("does not say why"))
+    if row["error_code"] == 303 and _told(row["error_message"] or "") < effects:
+        findings.append(untrue(f"has {effects} effects and says: {row['error_message']}"))
     if row["finished_at"] and row["finished_at"] < row["started_at"]:
         findings.append(untrue("ended before it began"))
     return findings

@@ -1,7 +1,8 @@
 """Signals at an exact system call, and a look at a process's calls: by strace, unknown to the product.
 
 A signal is delivered as the call is entered: what the process did before it stands, the call itself
-does not take place. (SQLite's commit is written before its fdatasync: killed at one, it is there.)
+does not take place. (SQLite shows a commit to others only after its fdatasync: killed there, it never
+was. To die right after a commit, die at the first call that follows it.)
 """
 
 import functools
@@ -20,15 +21,19 @@ DETACH_LIMIT = 0.2
 
 
 class Trace:
-    """Follows a process and its threads until close(); `signal` is sent at the `when`-th call."""
+    """Follows a process until close(); `signal` is sent at a thread's `when`-th call.
 
-    def __init__(self, pid: int, calls: str, signal: str = "", when: int = 0):
+    With the id of a thread and `follow` false: that thread alone.
+    """
+
+    def __init__(self, pid: int, calls: str, signal: str = "", when: int = 0, follow: bool = True):
         handle, name = tempfile.mkstemp(prefix="coderunner-trace-")
         os.close(handle)
         self._file = pathlib.Path(name)
         inject = [f"--inject={calls}:signal={signal}:when={when}"] if signal else []
         self._strace = subprocess.Popen(
-            ["strace", "-f", "-p", str(pid), f"--trace={calls}", "-s", "64", "-o", name, *inject],
+            ["strace", *(["-f"] if follow else []), "-p", str(pid), f"--trace={calls}", "-s", "64",
+             "-o", name, *inject],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             start_new_session=True)
         processes.own_session(self._strace.pid)

@@ -50,7 +50,8 @@ class Auditor(unittest.TestCase):
 
     def killed(self, **bent):
         return self.world.add(**{"status": "error", "error_code": 303,
-                                 "error_message": "killed"} | bent)
+                                 "error_message": f"reaped: killed; it had sent {bent.get('effects', 2)}: ..."}
+                              | bent)
 
     def test_rows_as_they_must_be_are_no_finding(self):
         for second in range(0, 6, 2):
@@ -88,17 +89,23 @@ class Auditor(unittest.TestCase):
         self.assert_finds("untrue", "1 effects, not 2")
 
     def test_an_effect_the_log_does_not_name_is_untrue(self):
-        self.killed(effects=1)
-        self.world.logs[1] = [{"message": "sending soon"}]
-        self.world.effects.append({"body": {"title": "1:2"}})
+        self.killed(effects=2)
+        self.world.logs[1] = [{"message": "sending soon"}, {"message": "POST /cards: 200"}]
         self.assert_finds("untrue", "has 2 effects and its log names 1")
+
+    def test_a_303_that_names_fewer_changes_than_took_place_or_none_at_all_is_untrue(self):
+        for words in ("reaped: killed; it had sent 1: ...", "reaped: it had sent no change", "wall"):
+            with self.subTest(words):
+                self.world = World()
+                self.killed(error_message=words)
+                self.assert_finds("untrue", "says: " + words)
 
     def test_an_effect_of_a_row_that_never_began_is_untrue(self):
         self.world.add(started_at=None, status="error", error_code=303, error_message="x", effects=1)
         self.assert_finds("untrue", "never began")
 
     def test_an_error_that_does_not_say_why_is_untrue(self):
-        self.killed(error_message="", effects=0)
+        self.killed(error_message="", error_code=302, effects=0)
         self.assert_finds("untrue", "does not say why")
 
     def test_an_end_before_the_begin_is_untrue(self):

@@ -67,5 +67,11 @@ TEST(EndFromOutside, AReapedRowIsKnownByItsMessageAndItsCode) {
   EXPECT_FALSE(was_reaped(303, ended_from_outside("wall", {})));
 }
 
+TEST(ExecutorPlace, IsTheHostAndThePid) {
+  EXPECT_EQ(executor_place(ExecutorId{"vm|f7ca-01|4026531836|1955|141890"}), "vm, pid 1955");
+  for (const char* other : {"", "vm", "vm|1|2|3", "vm|1|2|3|4|5"})
+    EXPECT_EQ(executor_place(ExecutorId{other}), other);
+}
+
 }  // namespace
 }  // namespace coderunner

@@ -265,9 +265,10 @@ TEST_F(DrainerTest, ARunProvedDeadListsWhatItHadSent) {
   probe_.gone.insert({"killed"});
   transport_.break_off(id);
   tick(drainer);
-  EXPECT_EQ((**store_.execution(id)).error_message,
-            "reaped: the executor process died during the run; it had sent 1: POST /cards: no "
-            "answer");
+  EXPECT_EQ(
+      (**store_.execution(id)).error_message,
+      "reaped: the executor process (killed) died during the run; it had sent 1: POST /cards: "
+      "no answer");
 }
 
 TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
@@ -310,6 +311,20 @@ TEST_F(DrainerTest, ADoubtfulRunIsGivenItsWallFromItsBeginNotFromItsDispatch) {
   EXPECT_EQ(status(id), Status::running);
   tick(drainer, 2s);
   EXPECT_EQ((**store_.execution(id)).state(), State::killed);
+}
+
+TEST_F(DrainerTest, ARunProvedDeadFreesItsSlotBeforeItsAnswerComes) {
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a"), next = admit("b");
+  Drainer drainer = make();
+  ASSERT_TRUE(begins(drainer, id, "killed"));
+  probe_.gone.insert({"killed"});
+  tick(drainer, 1s);
+  EXPECT_EQ((**store_.execution(id)).state(), State::killed);
+  EXPECT_EQ(transport_.started.back().execution, next);
+  transport_.break_off(id);
+  tick(drainer, 1s);
+  EXPECT_EQ(drainer.status().outstanding, 1) << "a late answer is nobody's";
 }
 
 TEST_F(DrainerTest, AFinishedRowIsNeverTouchedByALateDoubt) {

@@ -127,8 +127,14 @@ Result<std::vector<OldQueuedRow>> ReaperFace::queued_before(UtcTime cutoff, UtcT
 }
 
 Result<bool> ReaperFace::end_never_dispatched(const NeverDispatched& verdict) {
+  const RunEnd mark{
+      verdict.execution, {}, {ErrorCode::ended_from_outside, verdict.message}, verdict.now};
   return writer_.run<bool>(
-      [&](Session& session, bool& ended) { return end_if_still_so(session, verdict, ended); });
+      [&](Session& session, bool& ended) { return end_if_still_so(session, verdict, ended); },
+      [&](Session& session, bool& ended) {
+        ended = true;
+        return run_ended(session, mark);
+      });
 }
 
 Result<std::optional<UtcTime>> ReaperFace::last_tick() {

@@ -13,9 +13,15 @@ Result<Done> become_usable(Session& session, const BusyWait& wait) {
   return wait.until_free(session, [&session] { return session.ensure_usable(); });
 }
 
+// What an opening says: which file, and what to do about one that will never open.
 Error naming(const std::string& path, const Error& error) {
-  if (error.message.find(path) != std::string::npos) return error;
-  return fail(error.kind, fmt::format("{}: {}", path, error.message));
+  const bool named = error.message.find(path) != std::string::npos;
+  std::string message = named ? error.message : fmt::format("{}: {}", path, error.message);
+  if (error.kind == Failure::corrupt)
+    message +=
+        "; the file is damaged or no store and was left as it is: put a backup in its place "
+        "(docs/operations.md), or move it away to begin an empty store";
+  return fail(error.kind, std::move(message));
 }
 
 // At run time a wrong schema is an outage like any other: somebody put another file in place, and
@@ -45,7 +51,7 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
   if (!path) return path.error();
   const BusyWait wait{clock, entropy, options.pause, options.wait};
 
-  const auto first = make_sqlite_session({*path, options.create, {}});
+  const auto first = make_sqlite_session({*path, options.create, {}, {}});
   auto ready = become_usable(*first, wait);
   if (ready && options.create)
     if (const auto migrated = apply_migrations(*first, wait, clock.utc_now(), false); !migrated)
@@ -53,8 +59,12 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
   if (ready) ready = wait.until_free(*first, [&first] { return check_schema(*first); });
   if (!ready) return naming(*path, ready.error());
 
-  const SqliteOptions lasting{*path, false, check_again};
-  auto writing = make_sqlite_session(lasting);
+  const SqliteOptions lasting{*path, false, check_again, {}};
+  SqliteOptions for_writing = lasting;
+  for_writing.log_rescued = [&events, name = *path] {
+    events.record({Level::error, "log_put_back", std::nullopt, {{"store", name}}});
+  };
+  auto writing = make_sqlite_session(std::move(for_writing));
   if (const auto usable = become_usable(*writing, wait); !usable)
     return naming(*path, usable.error());
   SqlStore::Parts parts{
@@ -76,7 +86,7 @@ Result<MigrationReport> migrate(const MigrateOptions& options, const Clock& cloc
     for (const Migration& step : sqlite_migrations()) due.steps.emplace_back(step.name);
     return due;
   }
-  const auto session = make_sqlite_session({*path, !options.dry_run, {}});
+  const auto session = make_sqlite_session({*path, !options.dry_run, {}, {}});
   if (const auto usable = become_usable(*session, wait); !usable)
     return naming(*path, usable.error());
   auto report = apply_migrations(*session, wait, clock.utc_now(), options.dry_run);

@@ -4,10 +4,13 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <system_error>
 #include <unordered_map>
+
+#include "adapters/sql/log_files.h"
 
 namespace coderunner::sql {
 namespace {
@@ -128,7 +131,11 @@ class SqliteSession final : public Session {
   ~SqliteSession() override { close(); }
 
   Result<std::int64_t> execute(std::string_view text, const Values& values) override {
-    return guarded<std::int64_t>(text, values, [](KeptStatement& kept) { return kept.run(); });
+    auto answer =
+        guarded<std::int64_t>(text, values, [](KeptStatement& kept) { return kept.run(); });
+    if (answer && text == "COMMIT" && !is_in_place())
+      return not_open("the file or its log was taken away during the commit");
+    return answer;
   }
 
   Result<std::int64_t> insert(std::string_view text, const Values& values) override {
@@ -149,7 +156,9 @@ class SqliteSession final : public Session {
   bool was_busy() const override { return busy_; }
 
   Result<Done> ensure_usable() override {
-    if (session_ && !broken_ && !in_transaction() && !has_moved()) return Done{};
+    if (session_ && !in_transaction() && !has_moved())
+      if (auto kept = keep_log(); !kept) return kept;
+    if (session_ && !broken_ && !in_transaction() && is_in_place()) return Done{};
     close();
     auto opened = open();
     if (!opened) close();
@@ -203,6 +212,7 @@ class SqliteSession final : public Session {
     if (!options_.create && !fs::exists(options_.path, ignored))
       return not_open("there is no such store");
     if (options_.create) make_folder();
+    if (is_scrap()) return fail(Failure::corrupt, options_.path + ": file is not a database");
     try {
       // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
       session_ = std::make_unique<soci::session>(
@@ -217,7 +227,18 @@ class SqliteSession final : public Session {
          {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
           "PRAGMA journal_size_limit = 67108864"})
       if (auto set = query(setting, {}); !set) return set.error();
-    return options_.verify ? options_.verify(*this) : Done{};
+    if (options_.verify)
+      if (auto verified = options_.verify(*this); !verified) return verified;
+    log_files_.remember(sqlite_api::sqlite3_db_filename(raw(), "main"));
+    return Done{};
+  }
+
+  // A file too short for any header: SQLite takes it for an empty one, and writes over it.
+  bool is_scrap() const {
+    constexpr std::uintmax_t kSmallestDatabase = 512;  // one page of the smallest size
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(options_.path, failed);
+    return !failed && size > 0 && size < kSmallestDatabase;
   }
 
   void make_folder() const {
@@ -235,8 +256,53 @@ class SqliteSession final : public Session {
     return moved != 0;
   }
 
+  bool is_in_place() const { return !has_moved() && log_files_.state() == LogFiles::State::same; }
+
+  // Before a connection is given up for another one: what was acknowledged may be in its log alone.
+  Result<Done> keep_log() {
+    const LogFiles::State state = log_files_.state();
+    if (state == LogFiles::State::same || state == LogFiles::State::replaced) return Done{};
+    if (!options_.log_rescued) return not_open("its write-ahead log was taken away");
+    auto kept = state == LogFiles::State::log_gone ? put_log_back() : move_log_into_database();
+    if (kept) options_.log_rescued();
+    return kept;
+  }
+
+  // Under the write lock, which is the index's: whoever still works with it commits nothing now.
+  Result<Done> put_log_back() {
+    if (const auto locked = execute("BEGIN IMMEDIATE", {}); !locked) return locked.error();
+    sqlite_api::sqlite3_file* log = nullptr;
+    sqlite_api::sqlite3_file_control(raw(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    auto done = log_files_.put_back(
+        [this, log](char* into, std::size_t size, off_t offset) -> Result<std::size_t> {
+          sqlite_api::sqlite3_int64 whole = 0;
+          if (log->pMethods->xFileSize(log, &whole) != SQLITE_OK)
+            return not_open("its lost log can not be read");
+          const auto left = static_cast<std::size_t>(std::max<off_t>(whole - offset, 0));
+          const std::size_t length = std::min(size, left);
+          if (length == 0) return length;
+          if (log->pMethods->xRead(log, into, static_cast<int>(length), offset) != SQLITE_OK)
+            return not_open("its lost log can not be read");
+          return length;
+        });
+    static_cast<void>(execute("ROLLBACK", {}));
+    return done;
+  }
+
+  // Whoever opens the database from now on has an index, and so locks, of its own: the way back
+  // leads through the database only.
+  Result<Done> move_log_into_database() {
+    const auto moved = query("PRAGMA wal_checkpoint(FULL)", {});
+    if (!moved) return moved.error();
+    if (moved->at(0).number(0) == 0) return Done{};
+    auto busy = not_open("its lost log is in use");
+    busy_ = true;
+    return busy;
+  }
+
   void close() {
     kept_.clear();
+    log_files_.forget();
     session_.reset();
   }
 
@@ -248,6 +314,7 @@ class SqliteSession final : public Session {
   SqliteOptions options_;
   std::unique_ptr<soci::session> session_;
   std::unordered_map<std::string, std::unique_ptr<KeptStatement>> kept_;
+  LogFiles log_files_;
   bool broken_ = false;
   bool busy_ = false;
 };

@@ -16,6 +16,9 @@ struct SqliteOptions {
   bool create = false;  // make the file (and its folder, mode 0700) where there is none
   // Runs on every newly opened connection; its failure is the opening's. Empty: nothing.
   std::function<Result<Done>(Session&)> verify;
+  // Told after a deleted write-ahead log was put back. Empty: a session that must not write, and
+  // waits until another one has.
+  std::function<void()> log_rescued;
 };
 
 // Still closed: ensure_usable() opens it, and answers `corrupt` for a file that is no database.

@@ -1,0 +1,98 @@
+#include "adapters/sql/log_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace coderunner::sql {
+namespace {
+
+constexpr std::size_t kCopyBytes = 256UL * 1024;
+constexpr mode_t kOwnerOnly = 0600;
+
+class OpenFile {
+ public:
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+Error failed(const std::string& path) {
+  return fail(Failure::unavailable, fmt::format("{} was taken away and can not be put back: {}",
+                                                path, std::strerror(errno)));
+}
+
+bool write_all(int descriptor, const char* bytes, std::size_t size, off_t offset) {
+  while (size > 0) {
+    const ssize_t written = ::pwrite(descriptor, bytes, size, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+    offset += written;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<LogFiles::Inode> LogFiles::look_at(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return Inode{found.st_dev, found.st_ino, found.st_size};
+}
+
+void LogFiles::remember(const std::string& database) {
+  log_path_ = database + "-wal";
+  index_path_ = database + "-shm";
+  log_ = look_at(log_path_);
+  index_ = look_at(index_path_);
+  remembered_ = log_ && index_;
+}
+
+LogFiles::State LogFiles::state() const {
+  if (!remembered_) return State::same;
+  const auto log = look_at(log_path_);
+  const auto index = look_at(index_path_);
+  const bool same_index = index && index->is(*index_);
+  // A new index is made from the log; a log with content was put back, or made, by somebody else.
+  if (log && log->is(*log_)) return same_index ? State::same : State::replaced;
+  if (log && log->size > 0) return State::replaced;
+  return same_index ? State::log_gone : State::all_gone;
+}
+
+Result<Done> LogFiles::put_back(const ReadLog& read) const {
+  const OpenFile log{::open(log_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly)};
+  if (log.get() < 0) return failed(log_path_);
+  struct stat standing {};
+  if (::fstat(log.get(), &standing) != 0) return failed(log_path_);
+  if (standing.st_size > 0) return Done{};
+  std::vector<char> bytes(kCopyBytes);
+  for (off_t offset = 0;;) {
+    const auto length = read(bytes.data(), bytes.size(), offset);
+    if (!length) return length.error();
+    if (*length == 0) break;
+    if (!write_all(log.get(), bytes.data(), *length, offset)) {
+      const Error error = failed(log_path_);
+      if (::ftruncate(log.get(), 0) != 0) ::unlink(log_path_.c_str());  // half of one is worse
+      return error;
+    }
+    offset += static_cast<off_t>(*length);
+  }
+  if (::fsync(log.get()) != 0) return failed(log_path_);
+  return Done{};
+}
+
+}  // namespace coderunner::sql
