@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +64,15 @@ class AdmissionStore {
   virtual void refuse(NewRefusal refusal, RefuseDone done) = 0;
 };
 
+// What operators' acts say of who may start now. Read at every tick and page: a pause that was
+// answered is in every later one.
+struct Standing {
+  bool everybody_paused = false;
+  std::set<AccountId> paused;            // one by one, whether or not everybody is
+  std::map<AccountId, int> per_account;  // in flight, instead of queue.per_account
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
 // ---- Dispatch
 //
 
@@ -104,6 +115,7 @@ class DispatchStore {
   virtual Result<std::vector<RunningRow>> running() = 0;
   // Slot time per account of runs that ended after `since` or still run (counted to `now`).
   virtual Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) = 0;
+  virtual Result<Standing> standing() = 0;
   virtual Result<MintAnswer> mint(const Mint& mint) = 0;
   // Locks the row and reads it: still queued -> the nonce is gone and the row is free again (with
   // `back_off` kept).
@@ -281,6 +293,7 @@ class QueueView {
   // Oldest first, strictly after `after`.
   virtual Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) = 0;
   virtual Result<QueueFigures> figures() = 0;
+  virtual Result<Standing> standing() = 0;
 };
 
 }  // namespace coderunner

@@ -336,6 +336,16 @@ constexpr std::string_view kInsertGate =
     "INSERT INTO codeRunner_gates (until_at, first_seen, last_seen, hint_ms, status, apikey_hash) "
     "VALUES (:until, :first, :last, :hint, :status, :key)";
 
+constexpr std::string_view kClearGate = "DELETE FROM codeRunner_gates WHERE apikey_hash = :key";
+
+// ---- Operators
+
+constexpr std::string_view kPaused =
+    "SELECT subdomain_hash FROM codeRunner_pauses WHERE subdomain_hash >= ''";
+
+constexpr std::string_view kOverrides =
+    "SELECT subdomain_hash, per_account FROM codeRunner_accounts WHERE subdomain_hash >= ''";
+
 std::span<const Named> hot_statements() {
   static constexpr auto kHot = std::to_array<Named>({
       {"insert job", kInsertJob},
@@ -393,6 +403,8 @@ std::span<const Named> hot_statements() {
       {"closed gate", kClosedGate},
       {"closed gates", kClosedGates},
       {"extend gate", kExtendGate},
+      {"paused", kPaused},
+      {"overrides", kOverrides},
   });
   return kHot;
 }

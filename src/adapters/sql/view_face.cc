@@ -119,4 +119,6 @@ Result<std::vector<LogLine>> ViewFace::logs(ExecutionId id, LogId after, int lim
 
 Result<QueueFigures> ViewFace::figures() { return readers_.read<QueueFigures>(read_figures); }
 
+Result<Standing> ViewFace::standing() { return readers_.read<Standing>(read_standing); }
+
 }  // namespace coderunner::sql
