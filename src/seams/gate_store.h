@@ -20,6 +20,10 @@ class GateStore {
   // The gates closed at `now`.
   virtual Result<std::vector<Gate>> closed(UtcTime now) = 0;
   virtual Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) = 0;
+  // The latest record of the key, open or closed; nothing after a clear().
+  virtual Result<std::optional<Gate>> last(const ApiKeyHash& key) = 0;
+  // Forgets the gate and its record; harmless where there is none.
+  virtual Result<Done> clear(const ApiKeyHash& key) = 0;
 };
 
 }  // namespace coderunner

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -63,6 +65,15 @@ class AdmissionStore {
   virtual void refuse(NewRefusal refusal, RefuseDone done) = 0;
 };
 
+// What operators' acts say of who may start now. Read at every tick and page: a pause that was
+// answered is in every later one.
+struct Standing {
+  bool everybody_paused = false;
+  std::set<AccountId> paused;            // one by one, whether or not everybody is
+  std::map<AccountId, int> per_account;  // in flight, instead of queue.per_account
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
 // ---- Dispatch
 //
 
@@ -108,6 +119,7 @@ class DispatchStore {
   virtual Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) = 0;
   // The gates that are closed at `now` or opened within limits::kGateRemembered before it.
   virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;
+  virtual Result<Standing> standing() = 0;
   virtual Result<MintAnswer> mint(const Mint& mint) = 0;
   // Locks the row and reads it: still queued -> the nonce is gone and the row is free again (with
   // `back_off` kept).
@@ -286,6 +298,7 @@ class QueueView {
   virtual Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) = 0;
   virtual Result<QueueFigures> figures() = 0;
   virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;  // as DispatchStore has it
+  virtual Result<Standing> standing() = 0;
 };
 
 }  // namespace coderunner

@@ -191,6 +191,10 @@ Result<Done> FaultySeams::heartbeat(const DrainerId& drainer, UtcTime now) {
                     [&] { return shared_.dispatch.heartbeat(drainer, now); });
 }
 
+Result<Standing> FaultySeams::standing() {
+  return call<Standing>("standing", Kind::read, [&] { return shared_.dispatch.standing(); });
+}
+
 Result<std::vector<std::string>> FaultySeams::sent_changes(ExecutionId execution) {
   return call<std::vector<std::string>>("sent_changes", Kind::read,
                                         [&] { return shared_.dispatch.sent_changes(execution); });
@@ -290,6 +294,15 @@ Result<std::vector<Gate>> FaultySeams::closed(UtcTime now) {
 Result<std::optional<Gate>> FaultySeams::closed(const ApiKeyHash& key, UtcTime now) {
   return gate_call<std::optional<Gate>>("closed_gate", Kind::read,
                                         [&] { return shared_.gates.closed(key, now); });
+}
+
+Result<std::optional<Gate>> FaultySeams::last(const ApiKeyHash& key) {
+  return gate_call<std::optional<Gate>>("last_gate", Kind::read,
+                                        [&] { return shared_.gates.last(key); });
+}
+
+Result<Done> FaultySeams::clear(const ApiKeyHash& key) {
+  return gate_call<Done>("clear_gate", Kind::read, [&] { return shared_.gates.clear(key); });
 }
 
 }  // namespace coderunner::sim

@@ -62,6 +62,7 @@ class FaultySeams final : public AdmissionStore,
                                 UtcTime now) override;
   Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+  Result<Standing> standing() override;
 
   // ---- ReaperStore
   Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now, int limit) override;
@@ -84,6 +85,8 @@ class FaultySeams final : public AdmissionStore,
   Result<Gate> close(const Gate& seen, UtcTime now) override;
   Result<std::vector<Gate>> closed(UtcTime now) override;
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
+  Result<std::optional<Gate>> last(const ApiKeyHash& key) override;
+  Result<Done> clear(const ApiKeyHash& key) override;
 
  private:
   enum class Kind { read, write };

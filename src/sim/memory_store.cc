@@ -46,10 +46,6 @@ Admitted MemoryStore::plant(const Planted& row) {
   return {add(std::move(stored)), job};
 }
 
-void MemoryStore::pause_account(const AccountId& account) { paused_.insert(account); }
-void MemoryStore::pause_everybody() { paused_.insert(AccountId{}); }
-void MemoryStore::resume(const AccountId& account) { paused_.erase(account); }
-
 void MemoryStore::each_execution(const std::function<void(const Execution&)>& visit) const {
   for (const auto& [id, stored] : executions_) visit(stored.row);
 }

@@ -42,6 +42,7 @@ class MemoryStore final : public AdmissionStore,
   void resume(const AccountId& account);  // the empty one: everybody
   void clear_gate(const ApiKeyHash& key) { gates_.erase(key); }
   void each_execution(const std::function<void(const Execution&)>& visit) const;
+  void override_account(const AccountId& account, int per_account);
   std::optional<std::string> sealed_key(JobId job) const;
   std::optional<UtcTime> last_sweep() const { return last_sweep_; }
   // While set, every call fails with it and nothing happens.
@@ -65,6 +66,7 @@ class MemoryStore final : public AdmissionStore,
                                 UtcTime now) override;
   Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+  Result<Standing> standing() override;  // and QueueView's
 
   // ---- ReaperStore
   Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now, int limit) override;
@@ -95,6 +97,8 @@ class MemoryStore final : public AdmissionStore,
   Result<Gate> close(const Gate& seen, UtcTime now) override;
   Result<std::vector<Gate>> closed(UtcTime now) override;
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
+  Result<std::optional<Gate>> last(const ApiKeyHash& key) override;
+  Result<Done> clear(const ApiKeyHash& key) override;
 
  private:
   struct StoredExecution {
@@ -129,6 +133,7 @@ class MemoryStore final : public AdmissionStore,
   std::map<DrainerId, UtcTime> ticks_;
   std::optional<UtcTime> last_sweep_;
   std::set<AccountId> paused_;  // the empty one pauses everybody
+  std::map<AccountId, int> per_account_;
   std::optional<Error> failing_;
   std::int64_t last_execution_ = 0;
   std::int64_t last_job_ = 0;

@@ -24,6 +24,7 @@ class Backend {
 
   virtual Admitted plant(const MemoryStore::Planted& row) = 0;
   virtual void pause_account(const AccountId& account) = 0;  // the empty one: everybody
+  virtual void override_account(const AccountId& account, int per_account) = 0;
   virtual std::optional<std::string> sealed_key(JobId job) = 0;
   virtual std::optional<UtcTime> last_sweep() = 0;
 };

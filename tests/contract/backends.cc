@@ -22,6 +22,9 @@ class MemoryBackend final : public Backend {
   GateStore& gates() override { return store_; }
   Admitted plant(const MemoryStore::Planted& row) override { return store_.plant(row); }
   void pause_account(const AccountId& account) override { store_.pause_account(account); }
+  void override_account(const AccountId& account, int per_account) override {
+    store_.override_account(account, per_account);
+  }
   std::optional<std::string> sealed_key(JobId job) override { return store_.sealed_key(job); }
   std::optional<UtcTime> last_sweep() override { return store_.last_sweep(); }
 
@@ -78,6 +81,10 @@ class SqliteBackend final : public Backend {
   }
   void pause_account(const AccountId& account) override {
     EXPECT_TRUE(raw_->execute("INSERT INTO codeRunner_pauses VALUES (:a, :t)", {account, kNoon}));
+  }
+  void override_account(const AccountId& account, int per_account) override {
+    EXPECT_TRUE(
+        raw_->execute("INSERT INTO codeRunner_accounts VALUES (:a, :n)", {account, per_account}));
   }
   std::optional<std::string> sealed_key(JobId job) override {
     const auto rows = raw_->query("SELECT apikey FROM codeRunner_jobs WHERE job_id = :j", {job});

@@ -84,7 +84,8 @@ TEST_F(SqliteStore, ANewerSchemaIsRefusedWithBothVersionsAndLeftAlone) {
   const std::string before = bytes_of(file.path());
   EXPECT_EQ(open_failure(), Failure::invalid_input);
   EXPECT_NE(message.find("99"), std::string::npos) << message;
-  EXPECT_NE(message.find("knows up to 2"), std::string::npos) << message;
+  const int known = sql::sqlite_migrations().back().version;
+  EXPECT_NE(message.find("knows up to " + std::to_string(known)), std::string::npos) << message;
   EXPECT_NE(message.find(file.path()), std::string::npos) << message;
   EXPECT_EQ(migrate().error().kind, Failure::invalid_input);
   EXPECT_EQ(bytes_of(file.path()), before);

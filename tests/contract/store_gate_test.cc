@@ -48,6 +48,29 @@ TEST_P(StoreContract, AGateMaySayNoHint) {
   EXPECT_EQ(*store->gates().closed(ApiKeyHash{"k1"}, kNoon), operators);
 }
 
+TEST_P(StoreContract, TheLastRecordOfAKeyOutlivesItsClosure) {
+  auto& gates = store->gates();
+  EXPECT_EQ(*gates.last({"k1"}), std::nullopt);
+  ASSERT_TRUE(gates.close(seen("k1", 5s), kNoon));
+  ASSERT_TRUE(gates.close(seen("k2", 5s, kNoon + 20s), kNoon + 20s));
+  ASSERT_EQ(*gates.closed(ApiKeyHash{"k1"}, kNoon + 20s), std::nullopt);
+  EXPECT_EQ(*gates.last({"k1"}), seen("k1", 5s));
+}
+
+TEST_P(StoreContract, AClearedGateIsOpenAtOnceAndLeavesNoRecord) {
+  auto& gates = store->gates();
+  const Admitted parked = admit("acme", "k1");
+  ASSERT_TRUE(gates.close(seen("k1", 60s), kNoon));
+  ASSERT_TRUE(gates.close(seen("k2", 60s), kNoon));
+  ASSERT_EQ(mint(parked, "n1"), MintAnswer::key_gated);
+  EXPECT_TRUE(gates.clear({"k1"}));
+  EXPECT_EQ(*gates.closed(ApiKeyHash{"k1"}, kNoon), std::nullopt);
+  EXPECT_EQ(*gates.last({"k1"}), std::nullopt);
+  EXPECT_EQ(mint(parked, "n2"), MintAnswer::minted);
+  EXPECT_EQ(*gates.closed(ApiKeyHash{"k2"}, kNoon), seen("k2", 60s));
+  EXPECT_TRUE(gates.clear({"k1"})) << "where there is none";
+}
+
 TEST_P(StoreContract, TheClosedGatesAreThoseThatHaveNotOpened) {
   auto& gates = store->gates();
   ASSERT_TRUE(gates.close(seen("k1", 30s), kNoon));

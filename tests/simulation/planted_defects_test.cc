@@ -18,6 +18,10 @@ class PassingDispatch : public DispatchStore {
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override {
     return truth_.slot_use(since, now);
   }
+  Result<std::vector<GateRecord>> gate_records(UtcTime now) override {
+    return truth_.gate_records(now);
+  }
+  Result<Standing> standing() override { return truth_.standing(); }
   Result<MintAnswer> mint(const Mint& mint) override { return truth_.mint(mint); }
   Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override {
     return truth_.revoke(execution, back_off);

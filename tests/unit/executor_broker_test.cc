@@ -41,13 +41,18 @@ class ToldGates final : public GateStore {
   Result<Gate> close(const Gate& seen, UtcTime now) override {
     if (broken) return fail(Failure::unavailable, "no gates");
     closed_at.push_back(now);
-    standing = extend(standing, seen, now);
+    standing = extend(standing ? std::optional{GateRecord{*standing}} : std::nullopt, seen, now);
     return *standing;
   }
   Result<std::vector<Gate>> closed(UtcTime) override { return std::vector<Gate>{}; }
   Result<std::optional<Gate>> closed(const ApiKeyHash&, UtcTime now) override {
     if (broken) return fail(Failure::unavailable, "no gates");
     return standing && standing->until > now ? standing : std::optional<Gate>{};
+  }
+  Result<std::optional<Gate>> last(const ApiKeyHash&) override { return standing; }
+  Result<Done> clear(const ApiKeyHash&) override {
+    standing.reset();
+    return Done{};
   }
   std::optional<Gate> standing;
   std::vector<UtcTime> closed_at;

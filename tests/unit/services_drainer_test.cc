@@ -443,6 +443,8 @@ class GatesThatFail final : public GateStore {
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override {
     return real_.closed(key, now);
   }
+  Result<std::optional<Gate>> last(const ApiKeyHash& key) override { return real_.last(key); }
+  Result<Done> clear(const ApiKeyHash& key) override { return real_.clear(key); }
 
  private:
   GateStore& real_;

@@ -108,6 +108,24 @@ Result<std::vector<RunningRow>> read_running_rows(Session& session) {
   return running;
 }
 
+Result<Standing> read_standing(Session& session) {
+  Standing standing;
+  const auto paused = session.query(text::kPaused);
+  if (!paused) return paused.error();
+  for (const Row& row : *paused) {
+    AccountId account{row.text(0)};
+    if (account.value.empty())
+      standing.everybody_paused = true;
+    else
+      standing.paused.insert(std::move(account));
+  }
+  const auto overrides = session.query(text::kOverrides);
+  if (!overrides) return overrides.error();
+  for (const Row& row : *overrides)
+    standing.per_account[{row.text(0)}] = static_cast<int>(row.number(1));
+  return standing;
+}
+
 Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end) {
   return writer.run<bool>(
       [&](Session& session, bool& was_that_run) -> Result<Keep> {
@@ -153,6 +171,8 @@ Result<std::vector<GateRecord>> DispatchFace::gate_records(UtcTime now) {
   return readers_.read<std::vector<GateRecord>>(
       [now](Session& session) { return read_gate_records(session, now); });
 }
+
+Result<Standing> DispatchFace::standing() { return readers_.read<Standing>(read_standing); }
 
 Result<MintAnswer> DispatchFace::mint(const Mint& mint) {
   return writer_.run<MintAnswer>(

@@ -27,6 +27,7 @@ class DispatchFace final : public DispatchStore {
   Result<std::vector<RunningRow>> running() override;
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
   Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
+  Result<Standing> standing() override;
   Result<MintAnswer> mint(const Mint& mint) override;
   Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
   Result<int> revoke_all() override;
@@ -88,6 +89,7 @@ class ViewFace final : public QueueView {
   Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) override;
   Result<QueueFigures> figures() override;
   Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
+  Result<Standing> standing() override;
 
  private:
   ReaderPool& readers_;
@@ -99,6 +101,8 @@ class GateFace final : public GateStore {
   Result<Gate> close(const Gate& seen, UtcTime now) override;
   Result<std::vector<Gate>> closed(UtcTime now) override;
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
+  Result<std::optional<Gate>> last(const ApiKeyHash& key) override;
+  Result<Done> clear(const ApiKeyHash& key) override;
 
  private:
   CommitQueue& writer_;
@@ -121,6 +125,7 @@ Result<bool> run_ended(Session& session, const RunEnd& end);
 
 // What more than one face does.
 Result<std::vector<RunningRow>> read_running_rows(Session& session);
+Result<Standing> read_standing(Session& session);
 Result<std::vector<std::string>> read_sent_changes(Session& session, ExecutionId execution);
 Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end);
 

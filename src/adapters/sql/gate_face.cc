@@ -22,6 +22,11 @@ Result<Keep> extend_gate(Session& session, const Gate& seen, UtcTime now, Gate& 
   return Keep::yes;
 }
 
+Result<std::optional<Gate>> first_gate(const Result<Rows>& rows) {
+  if (!rows) return rows.error();
+  return rows->empty() ? std::nullopt : std::optional{read_gate(rows->front())};
+}
+
 }  // namespace
 
 Result<std::vector<GateRecord>> read_gate_records(Session& session, UtcTime now) {
@@ -48,10 +53,21 @@ Result<std::vector<Gate>> GateFace::closed(UtcTime now) {
 }
 
 Result<std::optional<Gate>> GateFace::closed(const ApiKeyHash& key, UtcTime now) {
-  return readers_.read<std::optional<Gate>>([&](Session& session) -> Result<std::optional<Gate>> {
-    const auto rows = session.query(text::kClosedGate, {key, now});
-    if (!rows) return rows.error();
-    return rows->empty() ? std::nullopt : std::optional{read_gate(rows->front())};
+  return readers_.read<std::optional<Gate>>([&](Session& session) {
+    return first_gate(session.query(text::kClosedGate, {key, now}));
+  });
+}
+
+Result<std::optional<Gate>> GateFace::last(const ApiKeyHash& key) {
+  return readers_.read<std::optional<Gate>>(
+      [&](Session& session) { return first_gate(session.query(text::kGate, {key})); });
+}
+
+Result<Done> GateFace::clear(const ApiKeyHash& key) {
+  return writer_.run<Done>([&](Session& session, Done&) -> Result<Keep> {
+    const auto cleared = session.execute(text::kClearGate, {key});
+    if (!cleared) return cleared.error();
+    return Keep::yes;
   });
 }
 

@@ -351,6 +351,16 @@ constexpr std::string_view kInsertGate =
     "longest_ms, apikey_hash) "
     "VALUES (:until, :first, :last, :hint, :status, :limited, :longest, :key)";
 
+constexpr std::string_view kClearGate = "DELETE FROM codeRunner_gates WHERE apikey_hash = :key";
+
+// ---- Operators
+
+constexpr std::string_view kPaused =
+    "SELECT subdomain_hash FROM codeRunner_pauses WHERE subdomain_hash >= ''";
+
+constexpr std::string_view kOverrides =
+    "SELECT subdomain_hash, per_account FROM codeRunner_accounts WHERE subdomain_hash >= ''";
+
 std::span<const Named> hot_statements() {
   static constexpr auto kHot = std::to_array<Named>({
       {"insert job", kInsertJob},
@@ -409,6 +419,8 @@ std::span<const Named> hot_statements() {
       {"closed gates", kClosedGates},
       {"gate records", kGateRecords},
       {"extend gate", kExtendGate},
+      {"paused", kPaused},
+      {"overrides", kOverrides},
   });
   return kHot;
 }

@@ -86,6 +86,11 @@ extern const std::string_view kClosedGates;
 extern const std::string_view kGateRecords;
 extern const std::string_view kExtendGate;
 extern const std::string_view kInsertGate;
+extern const std::string_view kClearGate;
+
+// Operators
+extern const std::string_view kPaused;
+extern const std::string_view kOverrides;
 
 struct Named {
   std::string_view name;

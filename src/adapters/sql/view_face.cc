@@ -124,4 +124,6 @@ Result<std::vector<GateRecord>> ViewFace::gate_records(UtcTime now) {
 
 Result<QueueFigures> ViewFace::figures() { return readers_.read<QueueFigures>(read_figures); }
 
+Result<Standing> ViewFace::standing() { return readers_.read<Standing>(read_standing); }
+
 }  // namespace coderunner::sql

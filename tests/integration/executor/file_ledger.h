@@ -49,6 +49,8 @@ class NoGates final : public GateStore {
   Result<std::optional<Gate>> closed(const ApiKeyHash&, UtcTime) override {
     return std::optional<Gate>{};
   }
+  Result<std::optional<Gate>> last(const ApiKeyHash&) override { return std::optional<Gate>{}; }
+  Result<Done> clear(const ApiKeyHash&) override { return Done{}; }
 };
 
 std::string read_text(const std::filesystem::path& path);
