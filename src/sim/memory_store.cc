@@ -371,10 +371,14 @@ void MemoryStore::end_queued(Execution& row, const std::string& message, UtcTime
   row.error_code = number(ErrorCode::ended_from_outside);
   row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
   row.finished_at = now;
-  if (StoredJob* job = job_of(row)) {
-    job->sealed_key.reset();
-    job->nonce.reset();
-  }
+  scrub(row);
+}
+
+void MemoryStore::scrub(const Execution& row) {
+  StoredJob* job = job_of(row);
+  if (job == nullptr) return;
+  job->sealed_key.reset();
+  job->nonce.reset();
 }
 
 bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,
@@ -385,10 +389,7 @@ bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,
   row.error_code = outcome.code ? std::optional{number(*outcome.code)} : std::nullopt;
   row.error_message = unless_empty(clamped(outcome.message, limits::kMaxErrorMessageBytes));
   row.finished_at = now;
-  if (StoredJob* job = job_of(row)) {
-    job->sealed_key.reset();
-    job->nonce.reset();
-  }
+  scrub(row);
   return true;
 }
 

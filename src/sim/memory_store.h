@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "seams/control_store.h"
 #include "seams/gate_store.h"
 #include "seams/store.h"
 
@@ -20,7 +21,8 @@ class MemoryStore final : public AdmissionStore,
                           public Ledger,
                           public ReaperStore,
                           public QueueView,
-                          public GateStore {
+                          public GateStore,
+                          public ControlStore {
  public:
   // ---- as another program would: an old writer, an operator
   struct Planted {  // the brief's columns, and what the project added
@@ -42,9 +44,9 @@ class MemoryStore final : public AdmissionStore,
   void resume(const AccountId& account);  // the empty one: everybody
   void clear_gate(const ApiKeyHash& key) { gates_.erase(key); }
   void each_execution(const std::function<void(const Execution&)>& visit) const;
-  void override_account(const AccountId& account, int per_account);
   std::optional<std::string> sealed_key(JobId job) const;
   std::optional<UtcTime> last_sweep() const { return last_sweep_; }
+  const std::vector<AuditEntry>& audit() const { return audit_; }  // oldest first
   // While set, every call fails with it and nothing happens.
   void fail_with(std::optional<Error> error) { failing_ = std::move(error); }
 
@@ -100,6 +102,16 @@ class MemoryStore final : public AdmissionStore,
   Result<std::optional<Gate>> last(const ApiKeyHash& key) override;
   Result<Done> clear(const ApiKeyHash& key) override;
 
+  // ---- ControlStore
+  Result<Done> pause(const Act& act, const std::optional<NamedAccount>& whom) override;
+  Result<Done> resume(const Act& act, const std::optional<NamedAccount>& whom) override;
+  Result<CancelAnswer> cancel(const Act& act, ExecutionId execution) override;
+  Result<int> cancel_queued(const Act& act, const NamedAccount& account) override;
+  Result<Done> set_per_account(const Act& act, const NamedAccount& account,
+                               std::optional<int> cap) override;
+  Result<AccountState> account(const AccountId& account) override;
+  Result<Done> record(const AuditEntry& entry) override;
+
  private:
   struct StoredExecution {
     Execution row;
@@ -123,6 +135,8 @@ class MemoryStore final : public AdmissionStore,
   StoredExecution* find_queued(JobId job);
   bool is_parked(const StoredExecution& stored, UtcTime now) const;
   void end_queued(Execution& row, const std::string& message, UtcTime now);
+  void scrub(const Execution& row);
+  bool cancel_row(const Act& act, StoredExecution* stored);
   bool end_run(StoredExecution* at, const std::optional<RunId>& run, const Outcome& outcome,
                UtcTime now);
 
@@ -134,6 +148,7 @@ class MemoryStore final : public AdmissionStore,
   std::optional<UtcTime> last_sweep_;
   std::set<AccountId> paused_;  // the empty one pauses everybody
   std::map<AccountId, int> per_account_;
+  std::vector<AuditEntry> audit_;
   std::optional<Error> failing_;
   std::int64_t last_execution_ = 0;
   std::int64_t last_job_ = 0;

@@ -21,12 +21,14 @@ class Backend {
   virtual ReaperStore& reaper() = 0;
   virtual QueueView& view() = 0;
   virtual GateStore& gates() = 0;
+  virtual ControlStore& control() = 0;
 
   virtual Admitted plant(const MemoryStore::Planted& row) = 0;
   virtual void pause_account(const AccountId& account) = 0;  // the empty one: everybody
-  virtual void override_account(const AccountId& account, int per_account) = 0;
   virtual std::optional<std::string> sealed_key(JobId job) = 0;
   virtual std::optional<UtcTime> last_sweep() = 0;
+  // "12:00:00.000 loopback pause acme", with the details where there are some; oldest first
+  virtual std::vector<std::string> audit() = 0;
 };
 
 std::unique_ptr<Backend> make_memory_backend();

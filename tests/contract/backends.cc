@@ -12,6 +12,14 @@
 namespace coderunner::contract {
 namespace {
 
+// Without the date: "12:00:00.000 loopback pause acme".
+std::string in_words(const std::vector<std::string>& columns) {
+  std::string words;
+  for (const std::string& column : columns)
+    if (!column.empty()) words += (words.empty() ? "" : " ") + column;
+  return words.substr(words.find(' ') + 1);
+}
+
 class MemoryBackend final : public Backend {
  public:
   AdmissionStore& admission() override { return store_; }
@@ -20,13 +28,18 @@ class MemoryBackend final : public Backend {
   ReaperStore& reaper() override { return store_; }
   QueueView& view() override { return store_; }
   GateStore& gates() override { return store_; }
+  ControlStore& control() override { return store_; }
   Admitted plant(const MemoryStore::Planted& row) override { return store_.plant(row); }
   void pause_account(const AccountId& account) override { store_.pause_account(account); }
-  void override_account(const AccountId& account, int per_account) override {
-    store_.override_account(account, per_account);
-  }
   std::optional<std::string> sealed_key(JobId job) override { return store_.sealed_key(job); }
   std::optional<UtcTime> last_sweep() override { return store_.last_sweep(); }
+  std::vector<std::string> audit() override {
+    std::vector<std::string> entries;
+    for (const AuditEntry& entry : store_.audit())
+      entries.push_back(in_words({to_sql(entry.act.at), entry.act.actor,
+                                  std::string{to_text(entry.deed)}, entry.subject, entry.details}));
+    return entries;
+  }
 
  private:
   MemoryStore store_;
@@ -59,6 +72,7 @@ class SqliteBackend final : public Backend {
   ReaperStore& reaper() override { return store_->reaper(); }
   QueueView& view() override { return store_->view(); }
   GateStore& gates() override { return store_->gates(); }
+  ControlStore& control() override { return store_->control(); }
 
   // As a program that knows only the columns of its own time.
   Admitted plant(const MemoryStore::Planted& row) override {
@@ -82,10 +96,6 @@ class SqliteBackend final : public Backend {
   void pause_account(const AccountId& account) override {
     EXPECT_TRUE(raw_->execute("INSERT INTO codeRunner_pauses VALUES (:a, :t)", {account, kNoon}));
   }
-  void override_account(const AccountId& account, int per_account) override {
-    EXPECT_TRUE(
-        raw_->execute("INSERT INTO codeRunner_accounts VALUES (:a, :n)", {account, per_account}));
-  }
   std::optional<std::string> sealed_key(JobId job) override {
     const auto rows = raw_->query("SELECT apikey FROM codeRunner_jobs WHERE job_id = :j", {job});
     return rows->empty() ? std::nullopt : rows->front().maybe_text(0);
@@ -94,6 +104,15 @@ class SqliteBackend final : public Backend {
     const auto rows = raw_->query("SELECT last_sweep FROM codeRunner_sweeps");
     EXPECT_LE(rows->size(), 1U);
     return rows->empty() ? std::nullopt : rows->front().maybe_time(0);
+  }
+  std::vector<std::string> audit() override {
+    const auto rows = raw_->query(
+        "SELECT at, actor, action, subject, details FROM codeRunner_audit ORDER BY audit_id");
+    std::vector<std::string> entries;
+    for (const sql::Row& row : *rows)
+      entries.push_back(
+          in_words({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4)}));
+    return entries;
   }
 
  private:

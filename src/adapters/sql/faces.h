@@ -5,6 +5,7 @@
 
 #include "adapters/sql/commit_queue.h"
 #include "adapters/sql/reader_pool.h"
+#include "seams/control_store.h"
 #include "seams/gate_store.h"
 #include "seams/store.h"
 
@@ -103,6 +104,23 @@ class GateFace final : public GateStore {
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
   Result<std::optional<Gate>> last(const ApiKeyHash& key) override;
   Result<Done> clear(const ApiKeyHash& key) override;
+
+ private:
+  CommitQueue& writer_;
+  ReaderPool& readers_;
+};
+
+class ControlFace final : public ControlStore {
+ public:
+  ControlFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  Result<Done> pause(const Act& act, const std::optional<NamedAccount>& whom) override;
+  Result<Done> resume(const Act& act, const std::optional<NamedAccount>& whom) override;
+  Result<CancelAnswer> cancel(const Act& act, ExecutionId execution) override;
+  Result<int> cancel_queued(const Act& act, const NamedAccount& account) override;
+  Result<Done> set_per_account(const Act& act, const NamedAccount& account,
+                               std::optional<int> cap) override;
+  Result<AccountState> account(const AccountId& account) override;
+  Result<Done> record(const AuditEntry& entry) override;
 
  private:
   CommitQueue& writer_;

@@ -43,7 +43,8 @@ SqlStore::SqlStore(Parts parts, Events& events)
       ledger_(writer_, readers_),
       reaper_(writer_, readers_),
       view_(readers_),
-      gates_(writer_, readers_) {}
+      gates_(writer_, readers_),
+      control_(writer_, readers_) {}
 
 Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const Clock& clock,
                                              Entropy& entropy, Events& events) {

@@ -41,6 +41,7 @@ class SqlStore {
   ReaperStore& reaper() { return reaper_; }
   QueueView& view() { return view_; }
   GateStore& gates() { return gates_; }
+  ControlStore& control() { return control_; }
   // CommitQueue::trouble: for /readyz.
   std::optional<Error> write_trouble() const { return writer_.trouble(); }
 
@@ -53,6 +54,7 @@ class SqlStore {
   ReaperFace reaper_;
   ViewFace view_;
   GateFace gates_;
+  ControlFace control_;
 };
 
 // invalid_input: a wrong url, or a schema this program must not touch (the message says the

@@ -361,6 +361,42 @@ constexpr std::string_view kPaused =
 constexpr std::string_view kOverrides =
     "SELECT subdomain_hash, per_account FROM codeRunner_accounts WHERE subdomain_hash >= ''";
 
+constexpr std::string_view kPause =
+    "INSERT INTO codeRunner_pauses (subdomain_hash, paused_at) VALUES (:account, :at)";
+
+constexpr std::string_view kResume =
+    "DELETE FROM codeRunner_pauses WHERE subdomain_hash = :account";
+
+constexpr std::string_view kCancel =
+    "UPDATE codeRunner_executions SET status = 'error', error_code = :code, finished_at = :now "
+    "WHERE execution_id = :execution AND status = 'queued'";
+
+constexpr std::string_view kQueuedOfAccount =
+    "SELECT execution_id FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash = :account";
+
+constexpr std::string_view kSetOverride =
+    "INSERT INTO codeRunner_accounts (subdomain_hash, per_account) VALUES (:account, :cap)";
+
+constexpr std::string_view kClearOverride =
+    "DELETE FROM codeRunner_accounts WHERE subdomain_hash = :account";
+
+constexpr std::string_view kAccountState =
+    "SELECT (SELECT count(*) FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash = :queued), "
+    "(SELECT count(*) FROM codeRunner_executions "
+    "WHERE status = 'running' AND subdomain_hash = :running), "
+    "EXISTS (SELECT 1 FROM codeRunner_pauses WHERE subdomain_hash IN ('', :paused)), "
+    "(SELECT per_account FROM codeRunner_accounts WHERE subdomain_hash = :capped)";
+
+constexpr std::string_view kInsertAudit =
+    "INSERT INTO codeRunner_audit (at, actor, action, subject, details) "
+    "VALUES (:at, :actor, :action, :subject, :details)";
+
+constexpr std::string_view kFindAudit =
+    "SELECT 1 FROM codeRunner_audit WHERE audit_id = :id AND at = :at AND actor = :actor "
+    "AND action = :action AND subject = :subject AND details = :details";
+
 std::span<const Named> hot_statements() {
   static constexpr auto kHot = std::to_array<Named>({
       {"insert job", kInsertJob},
@@ -421,6 +457,12 @@ std::span<const Named> hot_statements() {
       {"extend gate", kExtendGate},
       {"paused", kPaused},
       {"overrides", kOverrides},
+      {"resume", kResume},
+      {"cancel", kCancel},
+      {"queued of account", kQueuedOfAccount},
+      {"clear override", kClearOverride},
+      {"account state", kAccountState},
+      {"find audit", kFindAudit},
   });
   return kHot;
 }

@@ -91,6 +91,15 @@ extern const std::string_view kClearGate;
 // Operators
 extern const std::string_view kPaused;
 extern const std::string_view kOverrides;
+extern const std::string_view kPause;
+extern const std::string_view kResume;
+extern const std::string_view kCancel;
+extern const std::string_view kQueuedOfAccount;
+extern const std::string_view kSetOverride;
+extern const std::string_view kClearOverride;
+extern const std::string_view kAccountState;
+extern const std::string_view kInsertAudit;
+extern const std::string_view kFindAudit;
 
 struct Named {
   std::string_view name;
