@@ -34,5 +34,13 @@ int run_logs(const LogsCommand& command, const CommandContext& context);
 int run_check(const CheckCommand& command, const CommandContext& context);
 int run_simulate(const SimulateCommand& command, const CommandContext& context);
 int run_migrate(const MigrateCommand& command, const CommandContext& context);
+int run_cancel(const CancelCommand& command, const CommandContext& context);
+int run_pause(const PauseCommand& command, const CommandContext& context);
+int run_resume(const ResumeCommand& command, const CommandContext& context);
+int run_account_show(const AccountShowCommand& command, const CommandContext& context);
+int run_account_set(const AccountSetCommand& command, const CommandContext& context);
+int run_gate_list(const GateListCommand& command, const CommandContext& context);
+int run_gate_set(const GateSetCommand& command, const CommandContext& context);
+int run_gate_clear(const GateClearCommand& command, const CommandContext& context);
 
 }  // namespace coderunner::app

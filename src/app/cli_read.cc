@@ -4,44 +4,17 @@
 #include <utility>
 
 #include "adapters/http_server/http.h"
-#include "app/cli_commands.h"
+#include "app/cli_ask.h"
 #include "app/cli_views.h"
 #include "app/patience.h"
 
 namespace coderunner::app {
 namespace {
 
-int report(const Error& error, const CommandContext& context) {
-  context.err(error.message);
-  return error.kind == Failure::invalid_input ? kBadUsage : kFailed;
-}
-
-// With --json a refusal's body is data too.
-int report_refusal(const Error& error, const std::string& refusal, bool json,
-                   const CommandContext& context) {
-  if (json && !refusal.empty()) context.out(refusal + "\n");
-  context.err(error.message);
-  return kFailed;
-}
-
 std::string execution_path(ExecutionId id) { return fmt::format("/executions/{}", id.value); }
 
 std::string logs_path(ExecutionId id, std::int64_t after) {
   return fmt::format("{}/logs?after={}", execution_path(id), after);
-}
-
-// Asks once and prints: the body unchanged, or `view` of it.
-template <class View>
-int print_once(const std::string& path, const ServerOptions& options, const CommandContext& context,
-               View view) {
-  auto place = find_server(options, context.hints, context.settings);
-  if (!place) return report(place.error(), context);
-  ServerClient server{*std::move(place)};
-  std::string refusal;
-  const auto body = server.get(path, &refusal);
-  if (!body) return report_refusal(body.error(), refusal, options.json, context);
-  context.out(view(*body));
-  return kSuccess;
 }
 
 // Prints the lines after `after` page by page; answers the last line's place.
@@ -85,9 +58,7 @@ Result<bool> follow_once(ServerClient& server, const LogsCommand& command, std::
 }  // namespace
 
 int run_status(const StatusCommand& command, const CommandContext& context) {
-  return print_once("/queue/data", command.server, context, [&](const std::string& body) {
-    return command.server.json ? body + "\n" : status_view(body);
-  });
+  return ask_and_print({.path = "/queue/data"}, command.server, context, status_view);
 }
 
 int run_list(const ListCommand& command, const CommandContext& context) {
@@ -95,17 +66,15 @@ int run_list(const ListCommand& command, const CommandContext& context) {
   if (command.account) path += "&account=" + percent_encode(*command.account);
   if (command.state) path += fmt::format("&state={}", to_text(*command.state));
   if (command.before) path += fmt::format("&before={}", command.before->value);
-  return print_once(path, command.server, context, [&](const std::string& body) {
-    return command.server.json ? body + "\n" : list_view(body, context.clock.utc_now());
+  return ask_and_print({.path = path}, command.server, context, [&](const std::string& body) {
+    return list_view(body, context.clock.utc_now());
   });
 }
 
 int run_show(const ShowCommand& command, const CommandContext& context) {
-  return print_once(execution_path(command.id), command.server, context,
-                    [&](const std::string& body) {
-                      return command.server.json ? show_json(body) + "\n"
-                                                 : show_view(body, context.clock.utc_now());
-                    });
+  return ask_and_print(
+      {.path = execution_path(command.id)}, command.server, context,
+      [&](const std::string& body) { return show_view(body, context.clock.utc_now()); }, show_json);
 }
 
 int run_logs(const LogsCommand& command, const CommandContext& context) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "adapters/log/escape.h"
+#include "app/command_line_operate.h"
 #include "base/time.h"
 
 namespace coderunner::app {
@@ -38,6 +39,7 @@ struct Draft {
   LogsCommand logs;
   CheckCommand check;
   SimulateCommand simulate;
+  OperateDraft operate;
 };
 
 void add_config_options(CLI::App& command, Draft& draft) {
@@ -209,6 +211,7 @@ Command pick(const CLI::App& app, Draft& draft) {
   if (name == "show") return std::move(draft.show);
   if (name == "logs") return std::move(draft.logs);
   if (name == "simulate") return std::move(draft.simulate);
+  if (const auto operating = pick_operating(app, draft.operate)) return *operating;
   return std::move(draft.check);
 }
 
@@ -247,6 +250,9 @@ std::variant<CommandLine, NothingToRun> parse_command_line(const std::vector<std
   add_migrate(app, draft);
   add_submit(app, draft);
   add_reading_commands(app, draft);
+  add_operating_commands(app, draft.operate, [&draft](CLI::App& command, ServerOptions& server) {
+    add_server_options(command, server, draft);
+  });
   add_check(app, draft);
   add_simulate(app, draft);
   try {

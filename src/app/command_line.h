@@ -11,6 +11,7 @@
 
 #include "app/settings.h"
 #include "base/ids.h"
+#include "base/time.h"
 #include "domain/limits.h"
 #include "domain/state.h"
 #include "sim/replay.h"
@@ -87,8 +88,54 @@ struct SimulateCommand {
   friend bool operator==(const SimulateCommand&, const SimulateCommand&) = default;
 };
 
+struct CancelCommand {  // one execution, or all of an account that are queued
+  ServerOptions server;
+  std::optional<ExecutionId> id;
+  std::optional<std::string> account;
+  bool dry_run = false;
+  friend bool operator==(const CancelCommand&, const CancelCommand&) = default;
+};
+struct PauseCommand {
+  ServerOptions server;
+  std::optional<std::string> account;  // everybody
+  friend bool operator==(const PauseCommand&, const PauseCommand&) = default;
+};
+struct ResumeCommand {
+  ServerOptions server;
+  std::optional<std::string> account;  // everybody
+  friend bool operator==(const ResumeCommand&, const ResumeCommand&) = default;
+};
+struct AccountShowCommand {
+  ServerOptions server;
+  std::string account;
+  friend bool operator==(const AccountShowCommand&, const AccountShowCommand&) = default;
+};
+struct AccountSetCommand {
+  ServerOptions server;
+  std::string account;
+  std::optional<int> per_account;  // the default
+  friend bool operator==(const AccountSetCommand&, const AccountSetCommand&) = default;
+};
+struct GateListCommand {
+  ServerOptions server;
+  friend bool operator==(const GateListCommand&, const GateListCommand&) = default;
+};
+struct GateSetCommand {
+  ServerOptions server;
+  ApiKeyHash key;
+  Millis length{0};
+  friend bool operator==(const GateSetCommand&, const GateSetCommand&) = default;
+};
+struct GateClearCommand {
+  ServerOptions server;
+  ApiKeyHash key;
+  friend bool operator==(const GateClearCommand&, const GateClearCommand&) = default;
+};
+
 using Command = std::variant<ServeCommand, MigrateCommand, SubmitCommand, StatusCommand,
-                             ListCommand, ShowCommand, LogsCommand, CheckCommand, SimulateCommand>;
+                             ListCommand, ShowCommand, LogsCommand, CheckCommand, SimulateCommand,
+                             CancelCommand, PauseCommand, ResumeCommand, AccountShowCommand,
+                             AccountSetCommand, GateListCommand, GateSetCommand, GateClearCommand>;
 
 struct CommandLine {
   ConfigOptions config;

@@ -5,13 +5,10 @@
 
 #include "adapters/http_server/http.h"
 #include "app/raw_member.h"
+#include "app/request_parts.h"
 
 namespace coderunner::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -57,24 +54,6 @@ Json log_object(const LogLine& line) {
              {"status", or_null(line.call->status)}, {"ms", line.call->duration.count()},
              {"attempt", line.call->attempt},        {"remaining", or_null(line.call->remaining)}};
   return json;
-}
-
-// Reads one optional text field; a null counts as absent.
-std::optional<FieldError> take_text(const Json& object, const char* name,
-                                    std::optional<std::string>& into) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  if (!found->is_string()) return FieldError{name, std::string{name} + " must be a string"};
-  into = found->get<std::string>();
-  return std::nullopt;
-}
-
-std::optional<FieldError> take_flag(const Json& object, const char* name, bool& into) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  if (!found->is_boolean()) return FieldError{name, std::string{name} + " must be true or false"};
-  into = found->get<bool>();
-  return std::nullopt;
 }
 
 }  // namespace
@@ -156,13 +135,10 @@ std::string ready_json(const std::vector<std::string>& reasons) {
 }
 
 std::variant<SubmissionFields, FieldError, Error> submission_from_json(std::string_view body) {
-  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
-  if (body.find('\0') != std::string_view::npos)  // the parser would take it for the end
-    return fail(Failure::invalid_input, "the body holds a NUL byte");
-  const Json json = Json::parse(body, nullptr, false);
-  if (json.is_discarded())
-    return fail(Failure::invalid_input, "the body is not valid JSON (RFC 8259, UTF-8)");
-  if (!json.is_object()) return fail(Failure::invalid_input, "the body must be a JSON object");
+  body = without_byte_order_mark(body);
+  const auto object = json_object(body);
+  if (!object) return object.error();
+  const Json& json = *object;
   SubmissionFields fields;
   if (auto error = take_text(json, "account", fields.account)) return *std::move(error);
   if (auto error = take_text(json, "apikey", fields.apikey)) return *std::move(error);

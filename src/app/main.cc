@@ -54,6 +54,20 @@ int run(const CommandLine& line, const Settings& settings, const ServerHints& hi
     int operator()(const LogsCommand& command) const { return run_logs(command, context); }
     int operator()(const CheckCommand& command) const { return run_check(command, context); }
     int operator()(const SimulateCommand& command) const { return run_simulate(command, context); }
+    int operator()(const CancelCommand& command) const { return run_cancel(command, context); }
+    int operator()(const PauseCommand& command) const { return run_pause(command, context); }
+    int operator()(const ResumeCommand& command) const { return run_resume(command, context); }
+    int operator()(const AccountShowCommand& command) const {
+      return run_account_show(command, context);
+    }
+    int operator()(const AccountSetCommand& command) const {
+      return run_account_set(command, context);
+    }
+    int operator()(const GateListCommand& command) const { return run_gate_list(command, context); }
+    int operator()(const GateSetCommand& command) const { return run_gate_set(command, context); }
+    int operator()(const GateClearCommand& command) const {
+      return run_gate_clear(command, context);
+    }
   } const runner{context};
   const int status = std::visit(runner, line.command);
   if (std::ferror(stdout) == 0) return status;

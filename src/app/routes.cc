@@ -1,50 +1,22 @@
 #include "app/routes.h"
 
-#include <charconv>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "app/answers.h"
+#include "app/request_parts.h"
 #include "domain/limits.h"
 
 namespace coderunner::app {
 namespace {
 
-constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr std::string_view kExecutions = "/executions/";
 constexpr std::string_view kLogs = "/logs";
 constexpr const char* kAlive = R"({"status":"ok"})";
-
-HttpResponse json_answer(int status, std::string body) {
-  return {.status = status,
-          .headers = {{"Content-Type", std::string{kJsonType}}, {"Cache-Control", "no-store"}},
-          .body = std::move(body)};
-}
-
-HttpResponse error_answer(int status, const ErrorView& error) {
-  HttpResponse response = json_answer(status, error_json(error));
-  if (status == 503) response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
-HttpResponse plain_error(int status, std::string message) {
-  return error_answer(status, {.code = status, .message = std::move(message)});
-}
-
-HttpResponse store_error(const Error& error) {
-  const bool unknown = error.kind == Failure::unknown_outcome;
-  const bool away = unknown || error.kind == Failure::unavailable || error.kind == Failure::corrupt;
-  return error_answer(away ? 503 : 500,
-                      {.code = away ? 503 : 500,
-                       .message = "the store can not do this now: " + error.message,
-                       .outcome_unknown = unknown});
-}
-
-HttpResponse field_error(const FieldError& error) {
-  return error_answer(400, {.code = 400, .message = error.message, .field = error.field});
-}
 
 HttpResponse admission_answer(const AdmissionAnswer& answer) {
   if (const auto* admitted = std::get_if<Admitted>(&answer))
@@ -58,24 +30,6 @@ HttpResponse admission_answer(const AdmissionAnswer& answer) {
               .line = refused->error.line,
               .execution = refused->execution});
   return store_error(std::get<Error>(answer));
-}
-
-// "application/json; charset=utf-8" -> "application/json"
-std::string media_type(const HttpRequest& request) {
-  std::string_view type = request.header("content-type");
-  type = type.substr(0, type.find(';'));
-  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  std::string lower{type};
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
 }
 
 using Query = std::map<std::string, std::string>;
@@ -122,19 +76,24 @@ std::string_view allowed_methods(std::string_view path) {
     return "GET, HEAD";
   const auto execution = execution_path(path);
   if (execution && (execution->second.empty() || execution->second == kLogs)) return "GET, HEAD";
-  return {};
+  return operator_methods(path);
 }
 
-std::optional<HttpResponse> method_error(const HttpRequest& request) {
+// "GET, HEAD" allows HEAD.
+bool is_one_of(std::string_view method, std::string_view allowed) {
+  for (std::size_t at = 0; at < allowed.size();) {
+    const std::size_t end = std::min(allowed.find(", ", at), allowed.size());
+    if (allowed.substr(at, end - at) == method) return true;
+    at = end + 2;
+  }
+  return false;
+}
+
+std::optional<HttpResponse> path_error(const HttpRequest& request) {
   const std::string_view allowed = allowed_methods(request.path);
   if (allowed.empty()) return plain_error(404, "nothing is here: " + request.path.substr(0, 200));
-  if (allowed == "POST" ? request.method == "POST"
-                        : request.method == "GET" || request.method == "HEAD")
-    return std::nullopt;
-  HttpResponse response =
-      plain_error(405, request.method + " is not possible here; " + std::string{allowed} + " is");
-  response.headers.emplace_back("Allow", allowed);
-  return response;
+  if (is_one_of(request.method, allowed)) return std::nullopt;
+  return method_error(request.method, allowed);
 }
 
 }  // namespace
@@ -146,7 +105,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
     respond(std::move(response));
   };
-  if (auto error = method_error(request)) return answer(*std::move(error));
+  if (auto error = path_error(request)) return answer(*std::move(error));
   if (request.path == "/healthz") return answer(json_answer(200, kAlive));
   const bool taken =
       parts_.pool.post([this, request = std::move(request), answer] { dispatch(request, answer); });
@@ -156,6 +115,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
 // What a library throws here is this request's failure and nobody else's.
 void Routes::dispatch(const HttpRequest& request, const HttpRespond& respond) {
   try {
+    if (!operator_methods(request.path).empty()) return respond(operate(request));
     if (request.method == "POST") return submit(request, respond);
     respond(read(request));
   } catch (const std::exception&) {
@@ -176,6 +136,12 @@ void Routes::submit(const HttpRequest& request, const HttpRespond& respond) {
   parts_.admission.submit(
       std::get<SubmissionFields>(std::move(decoded)),
       [respond](const AdmissionAnswer& answer) { respond(admission_answer(answer)); });
+}
+
+HttpResponse Routes::operate(const HttpRequest& request) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (!reads && parts_.stopping) return plain_error(503, "the server is stopping");
+  return parts_.operators.answer(request);
 }
 
 HttpResponse Routes::read(const HttpRequest& request) {

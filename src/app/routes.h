@@ -9,6 +9,7 @@
 
 #include "adapters/http_server/http.h"
 #include "app/json_views.h"
+#include "app/operator_routes.h"
 #include "app/readiness.h"
 #include "app/work_pool.h"
 #include "seams/secrets.h"
@@ -21,6 +22,7 @@ namespace coderunner::app {
 struct RoutesParts {
   Admission& admission;
   Observatory& observatory;
+  OperatorRoutes& operators;
   QueueView& view;
   const Secrets& secrets;
   WorkPool& pool;
@@ -39,6 +41,7 @@ class Routes {
  private:
   void dispatch(const HttpRequest& request, const HttpRespond& respond);
   void submit(const HttpRequest& request, const HttpRespond& respond);
+  HttpResponse operate(const HttpRequest& request);
   HttpResponse read(const HttpRequest& request);
   HttpResponse execution(const HttpRequest& request, ExecutionId id);
   HttpResponse logs(const HttpRequest& request, ExecutionId id);

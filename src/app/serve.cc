@@ -33,6 +33,7 @@
 #include "executor/launcher.h"
 #include "executor/lua_check.h"
 #include "services/admission.h"
+#include "services/control.h"
 #include "services/drainer.h"
 #include "services/observatory.h"
 #include "services/reaper.h"
@@ -65,6 +66,8 @@ struct Serving {
   std::unique_ptr<ReaperLoop> reaper_loop;
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Observatory> observatory;
+  std::unique_ptr<Control> control;
+  std::unique_ptr<OperatorRoutes> operators;
   std::unique_ptr<Readiness> readiness;
   std::unique_ptr<Routes> routes;
 };
@@ -97,6 +100,7 @@ class Daemon {
   void start_drainer();
   void start_reaper();
   void make_routes();
+  void make_operators(const std::function<void()>& wake);
   void make_readiness();
   void announce();
   Result<Done> run_until_stopped();
@@ -293,16 +297,16 @@ void Daemon::start_reaper() {
 void Daemon::make_routes() {
   if (!has(Role::api)) return;
   DrainerLoop* loop = serving_.loop.get();
-  const bool wakeup = settings_.queue.wakeup && loop != nullptr;
+  const auto wake = [loop, wakeup = settings_.queue.wakeup && loop != nullptr] {
+    if (wakeup) loop->wake();
+  };
   serving_.admission =
       std::make_unique<Admission>(AdmissionParts{.store = serving_.store->admission(),
                                                  .script_check = script_check_,
                                                  .secrets = *secrets_,
                                                  .entropy = entropy_,
                                                  .clock = clock_},
-                                  [loop, wakeup] {
-                                    if (wakeup) loop->wake();
-                                  });
+                                  wake);
   serving_.observatory = std::make_unique<Observatory>(
       PlanLimits{.order = settings_.queue.order,
                  .concurrency = settings_.queue.concurrency,
@@ -312,10 +316,12 @@ void Daemon::make_routes() {
           .gates = serving_.store->gates(),
           .clock = clock_,
           .drainer = [loop] { return loop == nullptr ? DrainerStatus{} : loop->status(); }});
+  make_operators(wake);
   make_readiness();
   serving_.routes = std::make_unique<Routes>(
       RoutesParts{.admission = *serving_.admission,
                   .observatory = *serving_.observatory,
+                  .operators = *serving_.operators,
                   .view = serving_.store->view(),
                   .secrets = *secrets_,
                   .pool = pool_,
@@ -329,6 +335,18 @@ void Daemon::make_routes() {
                                            static_cast<std::int64_t>(figures.max_children_reached)};
                   }});
   routes_ = serving_.routes.get();
+}
+
+void Daemon::make_operators(const std::function<void()>& wake) {
+  serving_.control = std::make_unique<Control>(settings_.gate.max,
+                                               ControlParts{.store = serving_.store->control(),
+                                                            .gates = serving_.store->gates(),
+                                                            .view = serving_.store->view(),
+                                                            .secrets = *secrets_,
+                                                            .clock = clock_},
+                                               wake);
+  serving_.operators = std::make_unique<OperatorRoutes>(
+      OperatorRoutesParts{.control = *serving_.control, .observatory = *serving_.observatory});
 }
 
 void Daemon::make_readiness() {

@@ -41,10 +41,9 @@ class ServerClient {
   Result<std::string> get(const std::string& path, std::string* refusal = nullptr);
   Result<std::string> post(const std::string& path, const std::string& json,
                            std::string* refusal = nullptr);
+  Result<std::string> send(const ClientRequest& request, std::string* refusal = nullptr);
 
  private:
-  Result<std::string> send(const ClientRequest& request, std::string* refusal);
-
   ServerPlace place_;
   HttpClient http_;
 };
