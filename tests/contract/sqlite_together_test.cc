@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <latch>
 #include <set>
 #include <thread>
 
@@ -97,6 +98,48 @@ TEST_F(SqliteTogether, ThreadsReadWhileOthersWrite) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(store->view().figures()->accounts.at(0).queued, 100);
+}
+
+TEST_F(SqliteTogether, OfABeginAndACancelThatMeetExactlyOneTakesPlace) {
+  constexpr int kJobs = 100;
+  const auto executor = open(sql::Writer::own_thread);
+  const auto api = open(sql::Writer::own_thread);
+  std::vector<Admitted> jobs;
+  for (int i = 0; i < kJobs; ++i) {
+    jobs.push_back(*admit_and_wait(api->admission(), fresh("job" + std::to_string(i))));
+    ASSERT_EQ(*api->dispatch().mint({jobs.back().execution,
+                                     jobs.back().job,
+                                     {"n" + std::to_string(i)},
+                                     {"drainer"},
+                                     clock.utc_now()}),
+              MintAnswer::minted);
+  }
+  std::latch both_ready{2};
+  int begun = 0;
+  std::thread begins{[&] {
+    both_ready.arrive_and_wait();
+    for (int i = 0; i < kJobs; ++i) {
+      const auto answer = executor->ledger().begin({jobs[static_cast<std::size_t>(i)].job,
+                                                    {"n" + std::to_string(i)},
+                                                    {"run" + std::to_string(i)},
+                                                    {"host|boot|1|2|3"},
+                                                    clock.utc_now()});
+      if (answer && std::holds_alternative<Begun>(*answer)) ++begun;
+    }
+  }};
+  int cancelled = 0;
+  both_ready.arrive_and_wait();
+  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)  // they meet about the middle
+    if (*api->control().cancel({"ada", clock.utc_now()}, job->execution) == CancelAnswer::cancelled)
+      ++cancelled;
+  begins.join();
+  EXPECT_EQ(begun + cancelled, kJobs);
+  EXPECT_GT(begun, 0);
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(count("SELECT count(*) FROM codeRunner_executions WHERE status = 'running'"), begun);
+  EXPECT_EQ(count("SELECT count(*) FROM codeRunner_executions WHERE error_code = 108"), cancelled);
+  EXPECT_EQ(count("SELECT count(*) FROM codeRunner_jobs WHERE nonce_hash IS NOT NULL"), 0);
+  EXPECT_EQ(count("SELECT count(*) FROM codeRunner_audit"), cancelled);
 }
 
 TEST_F(SqliteTogether, OfManyProcessesExactlyOneBeginsEachMint) {
