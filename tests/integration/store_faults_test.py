@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -227,3 +228,63 @@ class StoreFaultsTest(DaemonCase):
 
     def test_a_daemon_whose_index_was_deleted_goes_on(self):
         self.lose_log(["-shm"], kill=False)
+
+    # ---- A disk that answers with errors
+
+    def inject(self, daemon, syscalls, error):
+        """From now on these calls of the daemon and its workers fail, until the tracer is ended."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        pids = [daemon.pid, *(worker.pid for worker in daemon.workers())]
+        notes = self.folder / "strace.log"
+        with open(notes, "wb") as said:
+            tracer = subprocess.Popen(
+                ["strace", "-f", "-o", "/dev/null", f"--trace={syscalls}",
+                 f"--inject={syscalls}:error={error}", *(f"--attach={pid}" for pid in pids)],
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        processes.own_session(tracer.pid)
+        self.addCleanup(tracer.wait)
+        self.addCleanup(tracer.kill)
+        def attached():
+            text = notes.read_text(errors="replace")
+            if "Operation not permitted" in text:
+                self.skipTest("tracing is not permitted here")
+            return all(f"Process {pid} attached" in text for pid in pids)
+        wait_until(attached, 15, "the tracer is attached")
+        return tracer
+
+    def end_injection(self, tracer):
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(15)
+
+    def fail_io(self, syscalls, error, word):
+        fake = self.start_fake(per_minute=100000, latency_ms=2500)
+        daemon = self.start_daemon(fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        tracer = self.inject(daemon, syscalls, error)
+        answers = self.submit_at_once(daemon, 6, "failing")
+        self.assertEqual({answer.status for answer in answers.values()}, {503})
+        self.assert_not_ready(daemon, word)
+        self.end_injection(tracer)
+        self.assert_recovers(daemon, fake, flying)
+        self.assert_kept_exactly(daemon, answers)
+
+    def test_a_disk_that_can_not_be_written_loses_nothing_and_is_tried_again(self):
+        self.fail_io("pwrite64", "EIO", "I/O")
+
+    def test_a_disk_that_can_not_be_synced_loses_nothing_and_is_tried_again(self):
+        self.fail_io("fdatasync", "EIO", "I/O")
+
+    def test_a_disk_that_turned_read_only_is_tried_again(self):
+        self.fail_io("pwrite64", "EROFS", "I/O")
+
+    def test_what_was_refused_because_it_could_not_be_synced_is_not_there_after_a_kill(self):
+        daemon = self.start_daemon({"queue.concurrency": 1})
+        daemon.wait_finished(daemon.submit("acme", "return"))
+        tracer = self.inject(daemon, "fdatasync", "EIO")
+        answers = self.submit_at_once(daemon, 3, "unsynced")
+        self.assertEqual({answer.status for answer in answers.values()}, {503})
+        daemon.kill9_group()
+        self.end_injection(tracer)
+        daemon.restart()
+        self.assert_kept_exactly(daemon, answers)

@@ -186,7 +186,10 @@ class SqliteSession final : public Session {
     const int code = result & 0xFF;  // the primary code
     busy_ = code == SQLITE_BUSY || code == SQLITE_LOCKED;
     broken_ = broken_ || breaks_session(code);
-    return fail(kind_of(code),
+    // What could not be synced stands in the log all the same, whole, and is read by whoever opens
+    // the store after the last of us was killed, unless a later commit overwrites it.
+    const bool may_surface = text == "COMMIT" && code == SQLITE_IOERR;
+    return fail(may_surface ? Failure::unknown_outcome : kind_of(code),
                 fmt::format("{}: {}", options_.path, sqlite_api::sqlite3_errstr(code)));
   }
 
