@@ -207,12 +207,21 @@ TEST_F(ReaperTest, ARunIsReapedByAgeOnceThisReaperHasWatchedItThatLong) {
 }
 
 TEST_F(ReaperTest, AWatchedRunIsNotReapedWhileItsStoredAgeIsYoung) {
-  clock_.step_utc(-1h);
   const Admitted row = running("a");
-  clock_.step_utc(-1h);  // it began in what is now the future
+  clock_.step_utc(-10min);  // it began in what is now the future, but not for long
   Reaper reaper = make();
   watch(reaper, limits_.running_after + 10s);
   EXPECT_EQ(state(row), State::running);
+}
+
+TEST_F(ReaperTest, ARunBegunUnderAClockAYearAheadIsReapedByTheWatchAlone) {
+  const Admitted row = running("a");
+  clock_.step_utc(-365 * kDay);
+  Reaper reaper = make();
+  watch(reaper, limits_.running_after);
+  EXPECT_EQ(state(row), State::running);
+  watch(reaper, 10s);
+  EXPECT_EQ(state(row), State::killed);
 }
 
 TEST_F(ReaperTest, AWallClockThatJumpsForwardReapsNoLiveRun) {
