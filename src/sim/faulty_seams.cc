@@ -182,8 +182,10 @@ Result<bool> FaultySeams::end_undispatched(ExecutionId execution, const std::str
 }
 
 Result<Done> FaultySeams::heartbeat(const DrainerId& drainer, UtcTime now) {
-  return call<Done>("heartbeat", Kind::read,
-                    [&] { return shared_.dispatch.heartbeat(drainer, now); });
+  return call<Done>("heartbeat", Kind::read, [&] {
+    shared_.judge.heartbeat();
+    return shared_.dispatch.heartbeat(drainer, now);
+  });
 }
 
 Result<std::vector<std::string>> FaultySeams::sent_changes(ExecutionId execution) {
@@ -201,8 +203,10 @@ Result<std::vector<OldQueuedRow>> FaultySeams::queued_before(UtcTime cutoff, Utc
 }
 
 Result<bool> FaultySeams::end_never_dispatched(const NeverDispatched& verdict) {
-  return call<bool>("end_never_dispatched", Kind::write,
-                    [&] { return shared_.reaper.end_never_dispatched(verdict); });
+  return call<bool>("end_never_dispatched", Kind::write, [&] {
+    shared_.world.trace("{} gives up e{}", process_->name, verdict.execution.value);
+    return shared_.reaper.end_never_dispatched(verdict);
+  });
 }
 
 Result<std::optional<UtcTime>> FaultySeams::last_tick() {

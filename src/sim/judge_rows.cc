@@ -38,20 +38,21 @@ void Judge::wrote(const Cause& cause) {
 
 void Judge::see(const Execution& row, const Cause& cause) {
   const auto known = rows_.find(row.id);
-  if (known == rows_.end()) return appeared(row);
+  if (known == rows_.end()) return appeared(row, cause);
   if (known->second.last == row) return;
   changed(known->second, row, cause);
   known->second.last = row;
 }
 
-void Judge::appeared(const Execution& row) {
+void Judge::appeared(const Execution& row, const Cause& cause) {
   Row fresh{.last = row};
   fresh.seen_at = ++rows_seen_;
-  fresh.queued_mono = world_.now();
+  fresh.seen_mono = world_.now();
   fresh.was_quiet = std::ranges::none_of(rows_, [&](const auto& entry) {
     return entry.second.last.account_id == row.account_id && !is_finished(entry.second.last.status);
   });
-  must(row.status == Status::queued || row.status == Status::error, "one arrow", row.id,
+  const bool is_new = row.status == Status::queued || row.status == Status::error;
+  must(is_new || cause.call == kPlanted, "one arrow", row.id,
        "a new row is neither queued nor refused");
   if (row.identifier) {
     const auto sent = submissions_.find(*row.identifier);
@@ -108,7 +109,7 @@ void Judge::check_wait(const Row& known) {
   Millis longest{0};
   for (const Arrival& arrival : world_.scenario.arrivals)
     longest = std::max(longest, arrival.script.last_think);
-  const Millis waited = std::chrono::floor<Millis>(world_.now() - known.queued_mono);
+  const Millis waited = std::chrono::floor<Millis>(world_.now() - known.seen_mono);
   // The first rows of all accounts come together; afterwards only one is quiet at a time.
   if (known.last.account_id != AccountId{"account:a0"}) return;
   must(waited <= longest + world_.scenario.settings.poll_interval + 1s, "a quiet account waits",
@@ -118,10 +119,11 @@ void Judge::check_wait(const Row& known) {
 void Judge::ended(Row& known, const Execution& row, const Cause& cause) {
   --unfinished_;
   must(++known.ended == 1, "finish at most once", row.id, "ended again");
-  if (known.last.status == Status::queued) {
-    const bool is_told = cause.call == "end_undispatched" && !known.has_key;
-    must(is_told, "never lost", row.id,
-         "a queued row was ended: " + row.error_message.value_or(""));
+  if (known.last.status == Status::queued) return ended_queued(known, row, cause);
+  if (cause.process->role == Role::reaper) world_.count("reaped while running");
+  if (!row.run) {  // an old writer's: only its age tells
+    must(world_.now() - known.seen_mono >= world_.scenario.settings.running_after, "true outcome",
+         row.id, "ended before its time");
     return;
   }
   if (row.error_code == number(ErrorCode::ended_from_outside))
@@ -131,6 +133,19 @@ void Judge::ended(Row& known, const Execution& row, const Cause& cause) {
       run != runs_.end() && run->second.outcome && run->second.outcome->status() == row.status &&
       (!run->second.outcome->code || number(*run->second.outcome->code) == row.error_code);
   must(is_true, "true outcome", row.id, "the row tells another end than the script had");
+}
+
+// A queued row has an end only where its key is gone, or where no drainer is left.
+void Judge::ended_queued(Row& known, const Execution& row, const Cause& cause) {
+  known.is_given_up = cause.call == "end_never_dispatched";
+  if (!known.is_given_up)
+    return must(cause.call == "end_undispatched" && !known.has_key, "never lost", row.id,
+                "a queued row was ended: " + row.error_message.value_or(""));
+  world_.count("reaped while queued");
+  must(world_.now() - last_heartbeat_ >= world_.scenario.settings.queued_after, "never lost",
+       row.id, "given up although a drainer has ticked");
+  must(!paused_.contains(AccountId{}) && !paused_.contains(row.account_id), "never lost", row.id,
+       "given up while paused");
 }
 
 // Time is no proof of death, but a wall is: 303 takes a dead worker or a run past its wall.

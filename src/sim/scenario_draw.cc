@@ -44,6 +44,10 @@ class Draw {
     is.buries = is.has_master && chance.percent(70);
     is.gate_in_store = chance.percent(60);
     is.wakes = chance.percent(70);
+    is.can_probe = chance.percent(85);
+    is.running_after =
+        limits::doubtful_after(is.wall, limits::kReaperMargin) + chance.between(5'000ms, 600'000ms);
+    if (chance.percent(50)) is.queued_after = chance.between(30s, 600s);
   }
 
   // No fault at all, so that waits can be judged: some accounts flood, one is quiet.
@@ -178,9 +182,9 @@ class Draw {
                   .lasts = chance.between(500ms, 45'000ms),
                   .target = chance.between(0, 7)};
     if (one.kind == HappeningKind::clock_step) one.lasts = clock_step(chance);
-    const bool freezes = one.kind == HappeningKind::freeze_drainer ||
-                         one.kind == HappeningKind::freeze_worker ||
-                         one.kind == HappeningKind::freeze_executor;
+    const bool freezes =
+        one.kind == HappeningKind::freeze_drainer || one.kind == HappeningKind::freeze_worker ||
+        one.kind == HappeningKind::freeze_executor || one.kind == HappeningKind::freeze_reaper;
     if (freezes && chance.percent(long_pauses_))
       one.lasts = scenario_.settings.wall * 2 + chance.between(10s, 60s);
     scenario_.happenings.push_back(one);
