@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ struct Arrival {
   int key = 0;
   SubmissionKind kind = SubmissionKind::good;
   Millis commit_takes{0};
+  std::optional<Millis> again_after;  // the client sends it a second time, whatever it was told
   Script script;
   std::vector<DispatchFate> fates;  // of its first, second ... dispatch; afterwards all is well
 };

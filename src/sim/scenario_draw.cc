@@ -137,6 +137,7 @@ class Draw {
     if (kind == 1) arrival.kind = SubmissionKind::unparsable;
     if (kind == 2) arrival.kind = SubmissionKind::bad_field;
     if (chance.percent(50)) arrival.commit_takes = chance.between(1ms, 50ms);
+    if (chance.percent(10)) arrival.again_after = chance.between(0ms, 2000ms);
     arrival.script = script(chance);
     for (int i = chance.percent(doubtful_dispatches_) ? chance.between(1, 3) : 0; i > 0; --i)
       arrival.fates.push_back(fate(chance));

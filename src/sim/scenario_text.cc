@@ -35,6 +35,7 @@ std::string describe(const Arrival& arrival) {
                                  arrival.at.count(), arrival.account, arrival.key);
   if (arrival.kind == SubmissionKind::unparsable) text += " unparsable";
   if (arrival.kind == SubmissionKind::bad_field) text += " bad_field";
+  if (arrival.again_after) text += fmt::format(" again +{}ms", arrival.again_after->count());
   if (arrival.commit_takes > Millis{0})
     text += fmt::format(" commit {}ms", arrival.commit_takes.count());
   for (const ApiStep& step : arrival.script.steps)

@@ -79,6 +79,7 @@ class Shrinker {
         return true;
       });
       with([](Arrival& is) { return std::exchange(is.script.fails, false); });
+      with([](Arrival& is) { return std::exchange(is.again_after, {}).has_value(); });
       with([](Arrival& is) { return std::exchange(is.commit_takes, Millis{0}) > Millis{0}; });
     }
     return any;

@@ -62,8 +62,7 @@ class Simulation {
     admission_.start();
     drainer_.start();
     reaper_.start();
-    for (const Arrival& arrival : scenario_.arrivals)
-      world_.after(arrival.at, [this, &arrival] { admission_.submit(arrival); });
+    for (const Arrival& arrival : scenario_.arrivals) submit(arrival);
     for (const Happening& one : scenario_.happenings)
       if (!is_before_all(one)) world_.after(one.at, [this, &one] { happen(one); });
     const Millis faults_last = scenario_.faults_until + 1s;
@@ -76,6 +75,16 @@ class Simulation {
   }
 
  private:
+  void submit(const Arrival& arrival) {
+    const std::string name = fmt::format("s{}", arrival.number);
+    world_.after(arrival.at, [this, &arrival, name] { admission_.submit(arrival, name); });
+    if (!arrival.again_after) return;
+    world_.after(arrival.at + *arrival.again_after, [this, &arrival, name] {
+      world_.count("sent again");
+      admission_.submit(arrival, name + "-again");
+    });
+  }
+
   // What an old writer had left running when this queue came; later it would run over our caps.
   static bool is_before_all(const Happening& one) {
     return one.kind == HappeningKind::plant_running;
@@ -94,15 +103,24 @@ class Simulation {
       resume(secrets_.account_id(account_name(scenario_, account)));
   }
 
-  // As an operator would: the wall clock is right again, and a gate closed under a wrong one goes.
   void set_clock_right() {
     for (const Happening& one : scenario_.happenings)
       if (one.kind == HappeningKind::clock_step) world_.clock.step_utc(-one.lasts);
+    clear_gates_of_wrong_clocks();
+  }
+
+  // As an operator would: what was closed while the clock was a year ahead stays closed for a year.
+  // Again and again, since a process may have stood still since it read that clock.
+  void clear_gates_of_wrong_clocks() {
     const UtcTime now = world_.clock.utc_now();
     MemoryStore& store = scenario_.settings.gate_in_store ? truth_ : cache_;
     const auto closed = store.closed(now);
     for (const Gate& gate : *closed)
-      if (gate.until > now + limits::kGateMax) store.clear_gate(gate.key);
+      if (gate.until > now + limits::kGateMax) {
+        store.clear_gate(gate.key);
+        world_.count("gate of a wrong clock cleared");
+      }
+    world_.after(10min, [this] { clear_gates_of_wrong_clocks(); });
   }
 
   void resume(const AccountId& account) {

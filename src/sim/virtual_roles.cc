@@ -76,9 +76,8 @@ void AdmissionRole::start() {
   };
 }
 
-void AdmissionRole::submit(const Arrival& arrival) {
+void AdmissionRole::submit(const Arrival& arrival, const std::string& identifier) {
   Life& life = *lives_.back();
-  const std::string identifier = fmt::format("s{}", arrival.number);
   shared_.judge.submitted(identifier, arrival);
   SubmissionFields fields;
   fields.account = fmt::format("a{}", arrival.account);

@@ -49,7 +49,7 @@ class AdmissionRole {
       : shared_(shared), wake_drainer_(std::move(wake_drainer)) {}
   void start();
   // A client that finds nobody there is not answered.
-  void submit(const Arrival& arrival);
+  void submit(const Arrival& arrival, const std::string& identifier);
   const ProcessRef& process() const { return lives_.back()->process; }
 
  private:
