@@ -79,6 +79,7 @@ class ReaperTest(DaemonCase):
         daemon.arguments = ["--roles", "api"]
         daemon.restart()
         row = daemon.wait_finished(number, PATIENCE)
-        self.assertEqual(row["error_message"], "reaped: the executor process died during the run; "
-                                               "it had sent no change")
+        host, _, _, pid, _ = row["executor_id"].split("|")
+        self.assertEqual(row["error_message"], f"reaped: the executor process ({host}, pid {pid}) "
+                                               "died during the run; it had sent no change")
         self.assertEqual(daemon.execution(number)["state"], "killed")
