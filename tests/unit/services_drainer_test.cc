@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "services/drainer.h"
 #include "sim/memory_store.h"
 #include "tests/support/fakes.h"
+#include "tests/support/passing_dispatch.h"
 
 namespace coderunner {
 namespace {
@@ -238,6 +241,30 @@ TEST_F(DrainerTest, ASuccessWhoseRowNeverBeganIsNotBelievedEither) {
   EXPECT_FALSE(begin(id)) << "the nonce was revoked";
   tick(drainer, 1s);
   EXPECT_EQ(dispatches(), 2U);
+}
+
+// Ruling 32: it is in the rows by then, or among the outstanding; never in neither.
+TEST_F(DrainerTest, ARunThatBeginsAsItsAnswerIsSettledHoldsItsSlot) {
+  struct BeginsAtTheRevoke final : fakes::PassingDispatch {
+    using PassingDispatch::PassingDispatch;
+    Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override {
+      meanwhile();
+      return PassingDispatch::revoke(execution, back_off);
+    }
+    std::function<void()> meanwhile;
+  };
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  BeginsAtTheRevoke held{store_};
+  held.meanwhile = [&] { EXPECT_TRUE(begin(id)); };
+  Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
+                  {held, store_, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  tick(drainer);
+  transport_.answer(id, 409);
+  tick(drainer);
+  EXPECT_EQ(status(id), Status::running);
+  EXPECT_EQ(dispatches(), 1U);
 }
 
 TEST_F(DrainerTest, ARunWhoseExecutorIsProvedDeadEnds303AndFreesItsSlotAtOnce) {
