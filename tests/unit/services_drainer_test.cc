@@ -120,6 +120,26 @@ TEST_F(DrainerTest, RunsOfAnEarlierDrainerHoldTheirSlots) {
   EXPECT_EQ(dispatches(), 1U);
 }
 
+// Ruling 4: a restart gives nobody his used slot time back.
+TEST_F(DrainerTest, WhatAnAccountUsedBeforeARestartStillCounts) {
+  limits_.concurrency = 1;
+  const ExecutionId before = admit("a");
+  {
+    Drainer killed = make("before");
+    ASSERT_TRUE(begins(killed, before));
+    clock_.advance(60s);
+    finish(before);
+  }
+  transport_.started.clear();
+  admit("a");
+  clock_.advance(1s);
+  const ExecutionId younger = admit("b");
+  Drainer next = make("after");
+  tick(next);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, younger);
+}
+
 TEST_F(DrainerTest, RevokesWhatADeadDrainerHadMintedBeforeItsFirstPick) {
   const ExecutionId id = admit("a");
   {
