@@ -190,9 +190,8 @@ class StoppedPastEveryTimerTest(StopCase):
 
 class ReapedTest(StopCase):
     def test_drainer_and_executor_stopped_past_the_reaper_wake_and_change_nothing(self):
-        fake = self.start_fake(per_minute=10000, latency_ms=SLOW_API_MS)
-        shared = SHORT | {"executor.wall": "4s", "reaper.running_after": "6s",
-                          "store.url": f"sqlite:{self.folder}/shared.db",
+        fake = self.start_fake(per_minute=10000, latency_ms=500)
+        shared = SHORT | {"store.url": f"sqlite:{self.folder}/shared.db",
                           "secrets.salt_file": f"{self.folder}/salt",
                           "secrets.key_file": f"{self.folder}/key"}
         doers = self.start_daemon(shared, name="doers", fake=fake,
