@@ -43,8 +43,10 @@ class LogFiles {
     bool is(const Inode& other) const { return device == other.device && number == other.number; }
   };
   static std::optional<Inode> look_at(const std::string& path);
+  Result<Done> copy_to(const std::string& path, const ReadLog& read) const;
 
   bool remembered_ = false;
+  std::string database_;
   std::string log_path_;
   std::string index_path_;
   std::optional<Inode> log_;
