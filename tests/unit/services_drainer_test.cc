@@ -331,6 +331,18 @@ TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
   EXPECT_EQ((**store_.execution(id)).state(), State::killed);
 }
 
+// R18: without a dispatch of its own that ended in doubt the drainer has nothing against a run.
+TEST_F(DrainerTest, ALiveRunOfAnEarlierDrainerIsNotEndedForItsAge) {
+  const ExecutionId id = admit("a");
+  {
+    Drainer killed = make("before");
+    ASSERT_TRUE(begins(killed, id));
+  }
+  Drainer next = make("after");
+  for (int minute = 0; minute < 60; ++minute) tick(next, 1min);
+  EXPECT_EQ(status(id), Status::running);
+}
+
 TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a");
