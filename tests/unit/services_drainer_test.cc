@@ -508,15 +508,16 @@ class GatesThatFail final : public GateStore {
 };
 
 TEST_F(DrainerTest, AGateStoreThatIsAwayStallsNobodyAndForgetsNoGateItHasSeen) {
-  GatesThatFail gates{store_};
+  MemoryStore elsewhere;  // a cache: the mint knows nothing of its gates
+  GatesThatFail gates{elsewhere};
   Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
                   {store_, gates, transport_, probe_, secrets_, entropy_, clock_, events_}};
   const UtcTime now = clock_.utc_now();
-  ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("gated"),
-                            .until = now + 60s,
-                            .first_seen = now,
-                            .last_seen = now},
-                           now));
+  ASSERT_TRUE(elsewhere.close({.key = secrets_.api_key_hash("gated"),
+                               .until = now + 60s,
+                               .first_seen = now,
+                               .last_seen = now},
+                              now));
   const ExecutionId gated = admit("a", "gated");
   tick(drainer);
   gates.away = true;
