@@ -79,6 +79,7 @@ class Judge final : public Events {
     std::int64_t seen_at = 0;  // how many rows had been seen before it
     MonoTime seen_mono;
     bool was_quiet = false;  // its account had nothing queued or running
+    std::size_t equals = 0;  // other accounts that wait and have had no slot yet either
   };
   struct Run {
     ExecutionId execution;
@@ -106,6 +107,7 @@ class Judge final : public Events {
   void check_sent(const Execution& row, const Run& run);
   void check_caps(const Execution& row);
   void check_wait(const Row& known);
+  std::size_t unserved_accounts() const;
   void check_order(const Execution& row);
   void check_gate(const Execution& row, const Process& by, const Mint& mint);
   void check_submission(const std::string& identifier, const Submission& submission);
