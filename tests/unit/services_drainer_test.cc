@@ -507,6 +507,24 @@ class GatesThatFail final : public GateStore {
   GateStore& real_;
 };
 
+TEST_F(DrainerTest, AGateThatOnlyTheMintSeesHoldsUpNoOtherLane) {
+  limits_.concurrency = 1;
+  MemoryStore elsewhere;  // what the drainer reads has no gate yet
+  Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
+                  {store_, elsewhere, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  const UtcTime now = clock_.utc_now();
+  ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("gated"),
+                            .until = now + 60s,
+                            .first_seen = now,
+                            .last_seen = now},
+                           now));
+  admit("a", "gated");
+  const ExecutionId open = admit("b", "open");
+  EXPECT_EQ(tick(drainer), limits::kReplanDelay);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, open);
+}
+
 TEST_F(DrainerTest, AGateStoreThatIsAwayStallsNobodyAndForgetsNoGateItHasSeen) {
   MemoryStore elsewhere;  // a cache: the mint knows nothing of its gates
   GatesThatFail gates{elsewhere};
