@@ -191,6 +191,23 @@ TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
   EXPECT_FALSE(drainer.status().executor_down_until.has_value());
 }
 
+TEST_F(DrainerTest, AProbeThatIsLostOnTheWayHoldsUpTheOthersForOneBackOff) {
+  for (const char* account : {"a", "b", "c"}) admit(account);
+  limits_.concurrency = 2;
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_EQ(dispatches(), 2U);
+  for (const Dispatch& dispatch : std::vector{transport_.started})
+    transport_.break_off(dispatch.execution, true);
+  tick(drainer);
+  tick(drainer, 1s);
+  ASSERT_EQ(dispatches(), 3U);
+  tick(drainer, 29s);
+  EXPECT_EQ(dispatches(), 3U);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 4U);
+}
+
 TEST_F(DrainerTest, DispatchesThatFailTogetherAreOneFailureOfTheExecutor) {
   for (const char* account : {"a", "b", "c", "d"}) admit(account);
   Drainer drainer = make();
