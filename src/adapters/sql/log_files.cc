@@ -70,8 +70,10 @@ LogFiles::State LogFiles::state() const {
   const auto index = look_at(index_path_);
   const bool same_index = index && index->is(*index_);
   // A new index is made from the log; a log with content was put back, or made, by somebody else.
-  if (log && log->is(*log_)) return same_index ? State::same : State::replaced;
-  if (log && log->size > 0) return State::replaced;
+  const bool same_log = log && log->is(*log_);
+  if (same_log && same_index) return State::same;
+  if (same_log || (log && log->size > 0))
+    return same_index ? State::log_replaced : State::index_replaced;
   return same_index ? State::log_gone : State::all_gone;
 }
 
