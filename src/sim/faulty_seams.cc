@@ -95,7 +95,8 @@ void FaultySeams::admit(NewExecution execution, AdmitDone done) {
   const auto commit = [this, execution = std::move(execution), done = std::move(done)] {
     std::optional<Result<Admitted>> answer;
     const auto made = call<Admitted>("admit", Kind::write, [&]() -> Result<Admitted> {
-      shared_.admission.admit(execution, [&](Result<Admitted> admitted) { answer = admitted; });
+      shared_.admission.admit(execution,
+                              [&](Result<Admitted> admitted) { answer = std::move(admitted); });
       return *answer;
     });
     done(made);
@@ -108,7 +109,7 @@ void FaultySeams::admit(NewExecution execution, AdmitDone done) {
 void FaultySeams::refuse(NewRefusal refusal, RefuseDone done) {
   std::optional<Result<ExecutionId>> answer;
   done(call<ExecutionId>("refuse", Kind::write, [&]() -> Result<ExecutionId> {
-    shared_.admission.refuse(refusal, [&](Result<ExecutionId> kept) { answer = kept; });
+    shared_.admission.refuse(refusal, [&](Result<ExecutionId> kept) { answer = std::move(kept); });
     return *answer;
   }));
 }
