@@ -11,6 +11,7 @@ void FairShare::rebuild(const std::vector<SlotUse>& recent) {
     Share& share = shares_[use.account];
     share.virtual_time += use.held;
     share.slot_time += use.held;
+    share.active = true;  // until it is known to be idle
   }
 }
 
@@ -29,6 +30,7 @@ void FairShare::set_active(const std::set<AccountId>& active) {
     if (share.active)
       smallest = std::min(smallest.value_or(share.virtual_time), share.virtual_time);
   }
+  if (!smallest) shares_.clear();  // nobody goes on: nobody owes anybody
   for (const AccountId& account : active) {
     Share& share = shares_[account];
     if (!share.active && smallest) share.virtual_time = std::max(share.virtual_time, *smallest);

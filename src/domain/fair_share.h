@@ -25,7 +25,8 @@ class FairShare {
   void hold(Span elapsed, const std::map<AccountId, int>& in_flight);
 
   // The accounts that compete from now on: an eligible row or a run. A parked account is not among
-  // them, and one that comes (back) brings no credit with it.
+  // them, and one that comes (back) brings no credit with it. Where none of them competed before,
+  // all start equal: slots used while nobody else wanted them are no debt.
   void set_active(const std::set<AccountId>& active);
 
   Span virtual_time(const AccountId& account) const;

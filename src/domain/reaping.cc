@@ -16,7 +16,9 @@ bool was_unwatched(const Moment& from, const Moment& to) {
 }
 
 bool is_overdue(UtcTime since, MonoTime watched, Millis limit, const Moment& now) {
-  return now.utc - since > limit && now.mono - watched > limit;
+  // What is of the future was written under another clock: of that one only the watch tells.
+  const bool is_old = now.utc - since > limit || since > now.utc;
+  return is_old && now.mono - watched > limit;
 }
 
 std::optional<UtcTime> purge_cutoff(UtcTime now, std::optional<UtcTime> newest_queued_at,

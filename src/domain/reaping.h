@@ -21,7 +21,7 @@ bool clock_jumped(const Moment& from, const Moment& to);
 bool was_unwatched(const Moment& from, const Moment& to);
 
 // `since` is the stored time, `watched` when this reaper first saw it so; both must be longer ago
-// than `limit`.
+// than `limit`. A stored time of the future, of a clock since set right, leaves it to the watch.
 bool is_overdue(UtcTime since, MonoTime watched, Millis limit, const Moment& now);
 
 // Rows queued before it may go. A clock at the wrong year must not purge everything, so the newest

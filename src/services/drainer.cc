@@ -152,7 +152,8 @@ void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off,
 }
 
 // While the executor is in trouble one dispatch at a time tries it, and its row says when it
-// begins: that is answer enough, a run may take its whole wall.
+// begins: that is answer enough, a run may take its whole wall. One that has not begun for as long
+// as a back-off lasts at most is lost on the way, and holds up no other.
 void Drainer::watch_probe(const std::vector<RunningRow>& running) {
   probing_ = false;
   for (const auto& [execution, dispatch] : outstanding_) {
@@ -160,7 +161,7 @@ void Drainer::watch_probe(const std::vector<RunningRow>& running) {
         std::any_of(running.begin(), running.end(),
                     [&, id = execution](const RunningRow& row) { return row.execution == id; });
     if (!began)
-      probing_ = true;
+      probing_ = probing_ || mono_ - dispatch.started < limits::kDispatchBackOffMax;
     else if (executor_failed_at_ && dispatch.started > *executor_failed_at_)
       executor_works();
   }

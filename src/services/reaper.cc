@@ -85,7 +85,9 @@ std::optional<Reaper::Verdict> Reaper::verdict_on(const RunningRow& row, Watch& 
   else if (!watch.gone_since)
     watch.gone_since = now_.mono;
   if (watch.gone_since && now_.mono - *watch.gone_since >= limits::kProofGrace)
-    return Verdict{"the executor process died during the run", Level::warn};
+    return Verdict{
+        fmt::format("the executor process ({}) died during the run", executor_place(*row.executor)),
+        Level::warn};
   if (is_overdue(row.started_at, watch.since, limits_.running_after, now_))
     return Verdict{fmt::format("still running after {}, and nobody ended it",
                                format_duration(limits_.running_after)),

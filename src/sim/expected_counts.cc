@@ -18,7 +18,11 @@ std::vector<std::string_view> expected_counts() {
                                       "admission unknown",
                                       "admission refused",
                                       "worker killed while busy",
-                                      "worker frozen while busy"};
+                                      "worker frozen while busy",
+                                      "reaped while running",
+                                      "reaped while queued",
+                                      "sent again",
+                                      "gate of a wrong clock cleared"};
   for (int i = 0; i < kCallFaultKinds; ++i) names.push_back(to_text(static_cast<CallFaultKind>(i)));
   for (int i = 1; i < kRequestFates; ++i) names.push_back(to_text(static_cast<RequestFate>(i)));
   for (int i = 1; i < kAnswerFates; ++i) names.push_back(to_text(static_cast<AnswerFate>(i)));

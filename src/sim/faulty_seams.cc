@@ -95,7 +95,8 @@ void FaultySeams::admit(NewExecution execution, AdmitDone done) {
   const auto commit = [this, execution = std::move(execution), done = std::move(done)] {
     std::optional<Result<Admitted>> answer;
     const auto made = call<Admitted>("admit", Kind::write, [&]() -> Result<Admitted> {
-      shared_.admission.admit(execution, [&](Result<Admitted> admitted) { answer = admitted; });
+      shared_.admission.admit(execution,
+                              [&](Result<Admitted> admitted) { answer = std::move(admitted); });
       return *answer;
     });
     done(made);
@@ -108,7 +109,7 @@ void FaultySeams::admit(NewExecution execution, AdmitDone done) {
 void FaultySeams::refuse(NewRefusal refusal, RefuseDone done) {
   std::optional<Result<ExecutionId>> answer;
   done(call<ExecutionId>("refuse", Kind::write, [&]() -> Result<ExecutionId> {
-    shared_.admission.refuse(refusal, [&](Result<ExecutionId> kept) { answer = kept; });
+    shared_.admission.refuse(refusal, [&](Result<ExecutionId> kept) { answer = std::move(kept); });
     return *answer;
   }));
 }
@@ -187,8 +188,10 @@ Result<bool> FaultySeams::end_undispatched(ExecutionId execution, const std::str
 }
 
 Result<Done> FaultySeams::heartbeat(const DrainerId& drainer, UtcTime now) {
-  return call<Done>("heartbeat", Kind::read,
-                    [&] { return shared_.dispatch.heartbeat(drainer, now); });
+  return call<Done>("heartbeat", Kind::read, [&] {
+    shared_.judge.heartbeat();
+    return shared_.dispatch.heartbeat(drainer, now);
+  });
 }
 
 Result<Standing> FaultySeams::standing() {
@@ -210,8 +213,10 @@ Result<std::vector<OldQueuedRow>> FaultySeams::queued_before(UtcTime cutoff, Utc
 }
 
 Result<bool> FaultySeams::end_never_dispatched(const NeverDispatched& verdict) {
-  return call<bool>("end_never_dispatched", Kind::write,
-                    [&] { return shared_.reaper.end_never_dispatched(verdict); });
+  return call<bool>("end_never_dispatched", Kind::write, [&] {
+    shared_.world.trace("{} gives up e{}", process_->name, verdict.execution.value);
+    return shared_.reaper.end_never_dispatched(verdict);
+  });
 }
 
 Result<std::optional<UtcTime>> FaultySeams::last_tick() {

@@ -18,6 +18,8 @@
 
 namespace coderunner::sim {
 
+constexpr std::string_view kPlanted = "planted";  // the call of an old writer
+
 struct Cause {  // of the write that has just happened
   ProcessRef process;
   std::string_view call;
@@ -37,6 +39,7 @@ class Judge final : public Events {
   void paused(const AccountId& account, bool is_paused);  // the empty one: everybody
   void gates_read(const Process& reader, const std::vector<Gate>& closed);
   void running_read(const Process& reader);
+  void heartbeat() { last_heartbeat_ = world_.now(); }
   std::int64_t rows_seen() const { return rows_seen_; }
   void lanes_read(std::int64_t rows_then) { lanes_read_at_ = rows_then; }
   void minted(const Process& by, const Mint& mint);
@@ -72,9 +75,11 @@ class Judge final : public Events {
     bool may_begin = false;  // minted, and nobody was told that it is revoked
     bool is_planted = false;
     bool has_key = true;
+    bool is_given_up = false;  // no drainer was left to dispatch it (rulings 5)
     std::int64_t seen_at = 0;  // how many rows had been seen before it
-    MonoTime queued_mono;
+    MonoTime seen_mono;
     bool was_quiet = false;  // its account had nothing queued or running
+    std::size_t equals = 0;  // other accounts that wait and have had no slot yet either
   };
   struct Run {
     ExecutionId execution;
@@ -93,14 +98,16 @@ class Judge final : public Events {
   };
 
   void see(const Execution& row, const Cause& cause);
-  void appeared(const Execution& row);
+  void appeared(const Execution& row, const Cause& cause);
   void changed(Row& known, const Execution& row, const Cause& cause);
   void began(Row& known, const Execution& row, const Cause& cause);
   void ended(Row& known, const Execution& row, const Cause& cause);
+  void ended_queued(Row& known, const Execution& row, const Cause& cause);
   void check_ended_from_outside(const Execution& row, const Cause& cause);
   void check_sent(const Execution& row, const Run& run);
   void check_caps(const Execution& row);
   void check_wait(const Row& known);
+  std::size_t unserved_accounts() const;
   void check_order(const Execution& row);
   void check_gate(const Execution& row, const Process& by, const Mint& mint);
   void check_submission(const std::string& identifier, const Submission& submission);
@@ -122,6 +129,7 @@ class Judge final : public Events {
   std::int64_t rows_seen_ = 0;
   std::int64_t lanes_read_at_ = 0;
   int unfinished_ = 0;
+  MonoTime last_heartbeat_ = VirtualClock::kStart;
 };
 
 }  // namespace coderunner::sim

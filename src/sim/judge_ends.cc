@@ -143,7 +143,8 @@ void Judge::check_finished(const Row& row) {
        fmt::format("still {} when the faults have long ended", to_text(is.status)));
   if (is.error_message) check_text("a row", *is.error_message);
   if (is.error_code == number(ErrorCode::does_not_parse)) return;
-  must(row.begun == 1 || !row.has_key, "never lost", is.id, "ended without having begun");
+  const bool may_not_begin = !row.has_key || row.is_given_up || (row.is_planted && !is.run);
+  must(row.begun == 1 || may_not_begin, "never lost", is.id, "ended without having begun");
   if (world_.scenario.profile != Profile::calm) return;
   const bool by_itself = is.error_code != number(ErrorCode::ended_from_outside);
   must(by_itself, "true outcome", is.id, "killed although nothing failed");

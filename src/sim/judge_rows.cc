@@ -38,20 +38,22 @@ void Judge::wrote(const Cause& cause) {
 
 void Judge::see(const Execution& row, const Cause& cause) {
   const auto known = rows_.find(row.id);
-  if (known == rows_.end()) return appeared(row);
+  if (known == rows_.end()) return appeared(row, cause);
   if (known->second.last == row) return;
   changed(known->second, row, cause);
   known->second.last = row;
 }
 
-void Judge::appeared(const Execution& row) {
+void Judge::appeared(const Execution& row, const Cause& cause) {
   Row fresh{.last = row};
   fresh.seen_at = ++rows_seen_;
-  fresh.queued_mono = world_.now();
+  fresh.seen_mono = world_.now();
   fresh.was_quiet = std::ranges::none_of(rows_, [&](const auto& entry) {
     return entry.second.last.account_id == row.account_id && !is_finished(entry.second.last.status);
   });
-  must(row.status == Status::queued || row.status == Status::error, "one arrow", row.id,
+  const bool is_new = row.status == Status::queued || row.status == Status::error;
+  fresh.equals = unserved_accounts();
+  must(is_new || cause.call == kPlanted, "one arrow", row.id,
        "a new row is neither queued nor refused");
   if (row.identifier) {
     const auto sent = submissions_.find(*row.identifier);
@@ -102,26 +104,40 @@ void Judge::check_caps(const Execution& row) {
   must(account <= is.per_account, "caps", row.id, fmt::format("{} run for the account", account));
 }
 
-// A quiet account waits at most one service time, whoever floods. Only judged where nothing fails.
+std::size_t Judge::unserved_accounts() const {
+  std::set<AccountId> waiting;
+  std::set<AccountId> served;
+  for (const auto& [id, row] : rows_)
+    (row.last.status == Status::queued ? waiting : served).insert(row.last.account_id);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      waiting, [&](const AccountId& account) { return !served.contains(account); }));
+}
+
+// A quiet account waits at most one service time behind any number of saturated ones, and its turn
+// among those who are as quiet. Only judged where nothing fails, of the one that never floods.
 void Judge::check_wait(const Row& known) {
-  if (world_.scenario.profile != Profile::calm || !known.was_quiet) return;
+  const bool is_judged = world_.scenario.profile == Profile::calm && known.was_quiet &&
+                         known.last.account_id == AccountId{"account:a0"};
+  if (!is_judged) return;
   Millis longest{0};
   for (const Arrival& arrival : world_.scenario.arrivals)
     longest = std::max(longest, arrival.script.last_think);
-  const Millis waited = std::chrono::floor<Millis>(world_.now() - known.queued_mono);
-  // The first rows of all accounts come together; afterwards only one is quiet at a time.
-  if (known.last.account_id != AccountId{"account:a0"}) return;
-  must(waited <= longest + world_.scenario.settings.poll_interval + 1s, "a quiet account waits",
-       known.last.id, fmt::format("waited {}ms of at most {}ms", waited.count(), longest.count()));
+  const Settings& is = world_.scenario.settings;
+  const auto turns = 1 + (static_cast<int>(known.equals) + is.concurrency - 1) / is.concurrency;
+  const Millis most = longest * turns + is.poll_interval + 1s;
+  const Millis waited = std::chrono::floor<Millis>(world_.now() - known.seen_mono);
+  must(waited <= most, "a quiet account waits", known.last.id,
+       fmt::format("waited {}ms of at most {}ms", waited.count(), most.count()));
 }
 
 void Judge::ended(Row& known, const Execution& row, const Cause& cause) {
   --unfinished_;
   must(++known.ended == 1, "finish at most once", row.id, "ended again");
-  if (known.last.status == Status::queued) {
-    const bool is_told = cause.call == "end_undispatched" && !known.has_key;
-    must(is_told, "never lost", row.id,
-         "a queued row was ended: " + row.error_message.value_or(""));
+  if (known.last.status == Status::queued) return ended_queued(known, row, cause);
+  if (cause.process->role == Role::reaper) world_.count("reaped while running");
+  if (!row.run) {  // an old writer's: only its age tells
+    must(world_.now() - known.seen_mono >= world_.scenario.settings.running_after, "true outcome",
+         row.id, "ended before its time");
     return;
   }
   if (row.error_code == number(ErrorCode::ended_from_outside))
@@ -131,6 +147,19 @@ void Judge::ended(Row& known, const Execution& row, const Cause& cause) {
       run != runs_.end() && run->second.outcome && run->second.outcome->status() == row.status &&
       (!run->second.outcome->code || number(*run->second.outcome->code) == row.error_code);
   must(is_true, "true outcome", row.id, "the row tells another end than the script had");
+}
+
+// A queued row has an end only where its key is gone, or where no drainer is left.
+void Judge::ended_queued(Row& known, const Execution& row, const Cause& cause) {
+  known.is_given_up = cause.call == "end_never_dispatched";
+  if (!known.is_given_up)
+    return must(cause.call == "end_undispatched" && !known.has_key, "never lost", row.id,
+                "a queued row was ended: " + row.error_message.value_or(""));
+  world_.count("reaped while queued");
+  must(world_.now() - last_heartbeat_ >= world_.scenario.settings.queued_after, "never lost",
+       row.id, "given up although a drainer has ticked");
+  must(!paused_.contains(AccountId{}) && !paused_.contains(row.account_id), "never lost", row.id,
+       "given up while paused");
 }
 
 // Time is no proof of death, but a wall is: 303 takes a dead worker or a run past its wall.

@@ -54,10 +54,8 @@ Result<int> MemoryStore::scrub_keys(UtcTime started_before, int most) {
     const Execution& row = stored.row;
     const auto since = row.started_at ? row.started_at : row.finished_at;
     if (!row.job) continue;
-    if (row.status == Status::queued)
-      queued.insert(*row.job);
-    else if (since && *since < started_before)
-      due.insert(*row.job);
+    if (row.status == Status::queued) queued.insert(*row.job);
+    if (since && *since < started_before) due.insert(*row.job);
   }
   int scrubbed = 0;
   for (auto& [id, job] : jobs_) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ struct Arrival {
   int key = 0;
   SubmissionKind kind = SubmissionKind::good;
   Millis commit_takes{0};
+  std::optional<Millis> again_after;  // the client sends it a second time, whatever it was told
   Script script;
   std::vector<DispatchFate> fates;  // of its first, second ... dispatch; afterwards all is well
 };
@@ -100,6 +102,7 @@ enum class HappeningKind {
   close_gate,  // by an operator
   plant_queued,
   plant_keyless,  // as an old writer's clearing leaves it: rulings 34
+  plant_running,  // without a run id or an executor; at the start, where nothing is in flight yet
   kill_admission,
   kill_drainer,
   kill_reaper,
@@ -109,8 +112,9 @@ enum class HappeningKind {
   freeze_drainer,
   freeze_worker,
   freeze_executor,
+  freeze_reaper,
 };
-constexpr int kHappeningKinds = 17;
+constexpr int kHappeningKinds = 19;
 struct Happening {
   HappeningKind kind = HappeningKind::clock_step;
   Millis at{0};
@@ -131,6 +135,8 @@ struct Settings {
   bool gate_in_store = true;  // else in a cache that the mint can not see
   bool wakes = true;          // admission wakes the drainer
   bool can_probe = true;      // else the executor is on another machine
+  Millis running_after{900'000};
+  Millis queued_after{86'400'000};
 };
 
 enum class Profile { calm, mixed, dense };

@@ -44,6 +44,10 @@ class Draw {
     is.buries = is.has_master && chance.percent(70);
     is.gate_in_store = chance.percent(60);
     is.wakes = chance.percent(70);
+    is.can_probe = chance.percent(85);
+    is.running_after =
+        limits::doubtful_after(is.wall, limits::kReaperMargin) + chance.between(5'000ms, 600'000ms);
+    if (chance.percent(50)) is.queued_after = chance.between(30s, 600s);
   }
 
   // No fault at all, so that waits can be judged: some accounts flood, one is quiet.
@@ -57,22 +61,26 @@ class Draw {
     is.wakes = true;
     const int floods = chance.between(1, 6);
     scenario_.accounts = floods + 1;
-    int number = 0;
+    // In half of them the quiet one has used slots before, and then all was idle.
+    const Millis idle_until = chance.percent(50) ? 60s : 0s;
+    if (idle_until > 0s)
+      for (int i = chance.between(1, 6); i > 0; --i) calm_arrival(0, 0ms, chance.between(2s, 8s));
     for (int account = 1; account <= floods; ++account)
-      for (int i = chance.between(4, 12); i > 0; --i) {
-        Arrival arrival{.number = ++number, .at = chance.between(0ms, 8000ms), .account = account};
-        arrival.key = account;
-        arrival.script.last_think = chance.between(2000ms, 8000ms);
-        scenario_.arrivals.push_back(std::move(arrival));
-      }
-    Millis at{0};
+      for (int i = chance.between(4, 12); i > 0; --i)
+        calm_arrival(account, idle_until + chance.between(0ms, 8s), chance.between(2s, 8s));
+    Millis at = idle_until + chance.between(0ms, 9s);
     for (int i = 0; i < 3; ++i) {
-      at += chance.between(20'000ms, 30'000ms);
-      Arrival arrival{.number = ++number, .at = at, .account = 0, .key = 0};
-      arrival.script.last_think = chance.between(100ms, 2000ms);
-      scenario_.arrivals.push_back(std::move(arrival));
+      calm_arrival(0, at, chance.between(100ms, 2s));
+      at += chance.between(20s, 30s);
     }
     scenario_.faults_until = at;
+  }
+
+  void calm_arrival(int account, Millis at, Millis runs_for) {
+    Arrival arrival{.number = static_cast<int>(scenario_.arrivals.size()) + 1, .at = at};
+    arrival.account = arrival.key = account;
+    arrival.script.last_think = runs_for;
+    scenario_.arrivals.push_back(std::move(arrival));
   }
 
   // Each seed has habits of its own: some kinds of trouble it meets often, some never. What only
@@ -133,6 +141,7 @@ class Draw {
     if (kind == 1) arrival.kind = SubmissionKind::unparsable;
     if (kind == 2) arrival.kind = SubmissionKind::bad_field;
     if (chance.percent(50)) arrival.commit_takes = chance.between(1ms, 50ms);
+    if (chance.percent(10)) arrival.again_after = chance.between(0ms, 2000ms);
     arrival.script = script(chance);
     for (int i = chance.percent(doubtful_dispatches_) ? chance.between(1, 3) : 0; i > 0; --i)
       arrival.fates.push_back(fate(chance));
@@ -178,9 +187,9 @@ class Draw {
                   .lasts = chance.between(500ms, 45'000ms),
                   .target = chance.between(0, 7)};
     if (one.kind == HappeningKind::clock_step) one.lasts = clock_step(chance);
-    const bool freezes = one.kind == HappeningKind::freeze_drainer ||
-                         one.kind == HappeningKind::freeze_worker ||
-                         one.kind == HappeningKind::freeze_executor;
+    const bool freezes =
+        one.kind == HappeningKind::freeze_drainer || one.kind == HappeningKind::freeze_worker ||
+        one.kind == HappeningKind::freeze_executor || one.kind == HappeningKind::freeze_reaper;
     if (freezes && chance.percent(long_pauses_))
       one.lasts = scenario_.settings.wall * 2 + chance.between(10s, 60s);
     scenario_.happenings.push_back(one);

@@ -20,10 +20,10 @@ constexpr std::array<std::string_view, kAnswerFates> kAnswerWords{
 constexpr std::array<std::string_view, kApiFates> kApiWords{"ok", "failed_500", "done_no_answer",
                                                             "no_answer", "rate_limited"};
 constexpr std::array<std::string_view, kHappeningKinds> kHappeningWords{
-    "clock_step",    "store_outage",   "gate_outage",   "pause_account",  "pause_everybody",
-    "close_gate",    "plant_queued",   "plant_keyless", "kill_admission", "kill_drainer",
-    "kill_reaper",   "kill_serve",     "kill_worker",   "kill_executor",  "freeze_drainer",
-    "freeze_worker", "freeze_executor"};
+    "clock_step",     "store_outage",  "gate_outage",     "pause_account", "pause_everybody",
+    "close_gate",     "plant_queued",  "plant_keyless",   "plant_running", "kill_admission",
+    "kill_drainer",   "kill_reaper",   "kill_serve",      "kill_worker",   "kill_executor",
+    "freeze_drainer", "freeze_worker", "freeze_executor", "freeze_reaper"};
 
 template <class Words, class Kind>
 std::string_view word(const Words& words, Kind kind) {
@@ -35,6 +35,7 @@ std::string describe(const Arrival& arrival) {
                                  arrival.at.count(), arrival.account, arrival.key);
   if (arrival.kind == SubmissionKind::unparsable) text += " unparsable";
   if (arrival.kind == SubmissionKind::bad_field) text += " bad_field";
+  if (arrival.again_after) text += fmt::format(" again +{}ms", arrival.again_after->count());
   if (arrival.commit_takes > Millis{0})
     text += fmt::format(" commit {}ms", arrival.commit_takes.count());
   for (const ApiStep& step : arrival.script.steps)
@@ -62,10 +63,12 @@ std::string describe(const Scenario& scenario) {
   const Settings& is = scenario.settings;
   std::string text = fmt::format(
       "settings: {} concurrency {} per_account {} children {} poll {}ms wall {}ms restart {}ms "
-      "master {} buries {} gate_in_store {} wakes {} can_probe {}; faults until {}ms\n",
+      "master {} buries {} gate_in_store {} wakes {} can_probe {} running_after {}ms queued_after "
+      "{}ms; faults until {}ms\n",
       is.order == Order::fair ? "fair" : "fifo", is.concurrency, is.per_account, is.max_children,
       is.poll_interval.count(), is.wall.count(), is.restart_takes.count(), is.has_master, is.buries,
-      is.gate_in_store, is.wakes, is.can_probe, scenario.faults_until.count());
+      is.gate_in_store, is.wakes, is.can_probe, is.running_after.count(), is.queued_after.count(),
+      scenario.faults_until.count());
   for (const Arrival& arrival : scenario.arrivals) text += describe(arrival);
   for (const Happening& one : scenario.happenings)
     text += fmt::format("happening {} at {}ms for {}ms target {}\n", to_text(one.kind),

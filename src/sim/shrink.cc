@@ -72,16 +72,35 @@ class Shrinker {
         is.fates.pop_back();
         return true;
       });
+      for (std::size_t at = 0; at < best_.arrivals[i].fates.size(); ++at)
+        with([at](Arrival& is) { return simplify(is.fates[at]); });
       with([](Arrival& is) { return !std::exchange(is.script.steps, {}).empty(); });
-      with([](Arrival& is) {
-        if (is.script.steps.empty()) return false;
-        is.script.steps.pop_back();
-        return true;
-      });
+      for (std::size_t at = best_.arrivals[i].script.steps.size(); at-- > 0;)
+        with([at](Arrival& is) {
+          if (at >= is.script.steps.size()) return false;
+          is.script.steps.erase(is.script.steps.begin() + static_cast<std::ptrdiff_t>(at));
+          return true;
+        });
       with([](Arrival& is) { return std::exchange(is.script.fails, false); });
+      with([](Arrival& is) { return std::exchange(is.again_after, {}).has_value(); });
       with([](Arrival& is) { return std::exchange(is.commit_takes, Millis{0}) > Millis{0}; });
+      with([](Arrival& is) { return shorten(is.script.last_think); });
     }
     return any;
+  }
+
+  static bool simplify(DispatchFate& fate) {
+    const bool is_plain =
+        fate.request == RequestFate::arrives && fate.answer == AnswerFate::arrives;
+    const bool shorter = shorten(fate.travel);
+    if (is_plain) return shorter;
+    fate = {};
+    return true;
+  }
+
+  // To a round tenth of a second: what has to last longer will not fail any more.
+  static bool shorten(Millis& duration) {
+    return std::exchange(duration, std::min(duration, Millis{100})) > Millis{100};
   }
 
   bool simplify_rest() {
@@ -90,6 +109,10 @@ class Shrinker {
       Scenario candidate = best_;
       if (change(candidate)) any = keeps_failing(candidate) || any;
     };
+    for (std::size_t at = 0; at < best_.call_faults.size(); ++at)
+      with([at](Scenario& is) { return shorten(is.call_faults[at].pause); });
+    for (std::size_t at = 0; at < best_.happenings.size(); ++at)
+      with([at](Scenario& is) { return shorten(is.happenings[at].lasts); });
     with([](Scenario& is) { return !std::exchange(is.settings.can_probe, true); });
     with([](Scenario& is) { return std::exchange(is.settings.buries, false); });
     with([](Scenario& is) { return std::exchange(is.settings.has_master, false); });

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Once the faults have ended: the longest gate, plus every row one after the other at its wall.
-constexpr Millis kDrainsWithin = limits::kGateMax + 2h;
+constexpr Millis kDrainsWithin = limits::kGateMax + 4h;
 
 std::string account_name(const Scenario& scenario, int target) {
   return fmt::format("a{}", target % std::max(scenario.accounts, 1));
@@ -48,6 +48,7 @@ class Simulation {
                 .gates_in_store = scenario.settings.gate_in_store},
         executor_(shared_),
         drainer_(shared_, executor_),
+        reaper_(shared_, executor_),
         admission_(shared_, [this] {
           if (scenario_.settings.wakes) drainer_.wake();
         }) {
@@ -56,12 +57,14 @@ class Simulation {
   }
 
   SimulationResult run() {
+    for (const Happening& one : scenario_.happenings)
+      if (is_before_all(one)) happen(one);
     admission_.start();
     drainer_.start();
-    for (const Arrival& arrival : scenario_.arrivals)
-      world_.after(arrival.at, [this, &arrival] { admission_.submit(arrival); });
+    reaper_.start();
+    for (const Arrival& arrival : scenario_.arrivals) submit(arrival);
     for (const Happening& one : scenario_.happenings)
-      world_.after(one.at, [this, &one] { happen(one); });
+      if (!is_before_all(one)) world_.after(one.at, [this, &one] { happen(one); });
     const Millis faults_last = scenario_.faults_until + 1s;
     world_.after(faults_last, [this] { heal(); });
     world_.run_until(VirtualClock::kStart + faults_last + kDrainsWithin,
@@ -72,6 +75,21 @@ class Simulation {
   }
 
  private:
+  void submit(const Arrival& arrival) {
+    const std::string name = fmt::format("s{}", arrival.number);
+    world_.after(arrival.at, [this, &arrival, name] { admission_.submit(arrival, name); });
+    if (!arrival.again_after) return;
+    world_.after(arrival.at + *arrival.again_after, [this, &arrival, name] {
+      world_.count("sent again");
+      admission_.submit(arrival, name + "-again");
+    });
+  }
+
+  // What an old writer had left running when this queue came; later it would run over our caps.
+  static bool is_before_all(const Happening& one) {
+    return one.kind == HappeningKind::plant_running;
+  }
+
   GateStore& gates() { return scenario_.settings.gate_in_store ? truth_ : cache_; }
 
   void heal() {
@@ -85,15 +103,24 @@ class Simulation {
       resume(secrets_.account_id(account_name(scenario_, account)));
   }
 
-  // As an operator would: the wall clock is right again, and a gate closed under a wrong one goes.
   void set_clock_right() {
     for (const Happening& one : scenario_.happenings)
       if (one.kind == HappeningKind::clock_step) world_.clock.step_utc(-one.lasts);
+    clear_gates_of_wrong_clocks();
+  }
+
+  // As an operator would: what was closed while the clock was a year ahead stays closed for a year.
+  // Again and again, since a process may have stood still since it read that clock.
+  void clear_gates_of_wrong_clocks() {
     const UtcTime now = world_.clock.utc_now();
     MemoryStore& store = scenario_.settings.gate_in_store ? truth_ : cache_;
     const auto closed = store.closed(now);
     for (const Gate& gate : *closed)
-      if (gate.until > now + limits::kGateMax) store.clear_gate(gate.key);
+      if (gate.until > now + limits::kGateMax) {
+        store.clear_gate(gate.key);
+        world_.count("gate of a wrong clock cleared");
+      }
+    world_.after(10min, [this] { clear_gates_of_wrong_clocks(); });
   }
 
   void resume(const AccountId& account) {
@@ -126,8 +153,9 @@ class Simulation {
       case HappeningKind::pause_account: pause(account, one.lasts); break;
       case HappeningKind::pause_everybody: pause(AccountId{}, one.lasts); break;
       case HappeningKind::close_gate: close_gate(one); break;
-      case HappeningKind::plant_queued: plant(one, false); break;
-      case HappeningKind::plant_keyless: plant(one, true); break;
+      case HappeningKind::plant_queued:
+      case HappeningKind::plant_keyless:
+      case HappeningKind::plant_running: plant(one); break;
       default: strike(one); break;
     }
   }
@@ -137,14 +165,17 @@ class Simulation {
     switch (one.kind) {
       case HappeningKind::kill_admission: world_.kill(*admission_.process()); break;
       case HappeningKind::kill_drainer: world_.kill(*drainer_.process()); break;
+      case HappeningKind::kill_reaper: world_.kill(*reaper_.process()); break;
       case HappeningKind::kill_serve:
         world_.kill(*admission_.process());
         world_.kill(*drainer_.process());
+        world_.kill(*reaper_.process());
         executor_.let_go();
         break;
       case HappeningKind::kill_worker: executor_.kill_worker(one.target); break;
       case HappeningKind::kill_executor: executor_.kill_all(); break;
       case HappeningKind::freeze_drainer: world_.freeze(drainer_.process(), one.lasts); break;
+      case HappeningKind::freeze_reaper: world_.freeze(reaper_.process(), one.lasts); break;
       case HappeningKind::freeze_worker: executor_.freeze_worker(one.target, one.lasts); break;
       case HappeningKind::freeze_executor: executor_.freeze_all(one.lasts); break;
       default: break;
@@ -163,14 +194,19 @@ class Simulation {
     ensure(gates().close(gate, now).has_value(), "the true gate store does not fail");
   }
 
-  // By an old writer: no key at all, or one whose sealed text is gone.
-  void plant(const Happening& one, bool is_keyless) {
+  // By an old writer: no key at all, or one whose sealed text is gone, or a run that names nobody.
+  void plant(const Happening& one) {
     MemoryStore::Planted row{.account = account_name(scenario_, one.target)};
     row.account_id = secrets_.account_id(row.account);
+    const bool is_keyless = one.kind == HappeningKind::plant_keyless;
     if (is_keyless) row.key = ApiKeyHash{"key:gone"};
     row.queued_at = world_.clock.utc_now();
+    if (one.kind == HappeningKind::plant_running) {
+      row.status = "running";
+      row.started_at = row.queued_at;
+    }
     const Admitted planted = truth_.plant(row);
-    judge_.wrote({drainer_.process(), "plant"});
+    judge_.wrote({old_writer_, kPlanted});
     judge_.planted(planted.execution, !is_keyless);
   }
 
@@ -183,9 +219,11 @@ class Simulation {
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<DispatchStore> dispatch_;
   std::unique_ptr<AdmissionStore> admission_store_;
+  ProcessRef old_writer_ = std::make_shared<Process>(Process{Role::admission, "an old writer"});
   Shared shared_;
   VirtualExecutor executor_;
   DrainerRole drainer_;
+  ReaperRole reaper_;
   AdmissionRole admission_;
 };
 

@@ -76,9 +76,8 @@ void AdmissionRole::start() {
   };
 }
 
-void AdmissionRole::submit(const Arrival& arrival) {
+void AdmissionRole::submit(const Arrival& arrival, const std::string& identifier) {
   Life& life = *lives_.back();
-  const std::string identifier = fmt::format("s{}", arrival.number);
   shared_.judge.submitted(identifier, arrival);
   SubmissionFields fields;
   fields.account = fmt::format("a{}", arrival.account);
@@ -95,6 +94,31 @@ void AdmissionRole::submit(const Arrival& arrival) {
         });
         life.seams.next_commit_takes(Millis{0});
       });
+}
+
+// ---- the reaper
+
+ReaperRole::Life::Life(ReaperRole& role, int number)
+    : process(make_process(Role::reaper, number)),
+      seams(role.shared_, process),
+      reaper({.running_after = role.shared_.world.scenario.settings.running_after,
+              .queued_after = role.shared_.world.scenario.settings.queued_after},
+             {seams, role.probe_, role.shared_.world.clock, role.shared_.judge}) {}
+
+void ReaperRole::start() {
+  lives_.push_back(std::make_unique<Life>(*this, static_cast<int>(lives_.size()) + 1));
+  Life& life = *lives_.back();
+  life.process->on_death = [this] {
+    shared_.world.after(shared_.world.scenario.settings.restart_takes, [this] { start(); });
+  };
+  plan_tick(life, Millis{0});
+}
+
+void ReaperRole::plan_tick(Life& life, Millis delay) {
+  shared_.world.after(delay, life.process, [this, &life] {
+    const Millis next = life.reaper.tick();
+    plan_tick(life, std::max(next, Millis{1}));
+  });
 }
 
 }  // namespace coderunner::sim

@@ -8,6 +8,7 @@
 
 #include "services/admission.h"
 #include "services/drainer.h"
+#include "services/reaper.h"
 #include "sim/stand_ins.h"
 #include "sim/virtual_transport.h"
 
@@ -48,7 +49,7 @@ class AdmissionRole {
       : shared_(shared), wake_drainer_(std::move(wake_drainer)) {}
   void start();
   // A client that finds nobody there is not answered.
-  void submit(const Arrival& arrival);
+  void submit(const Arrival& arrival, const std::string& identifier);
   const ProcessRef& process() const { return lives_.back()->process; }
 
  private:
@@ -64,6 +65,26 @@ class AdmissionRole {
 
   Shared& shared_;
   std::function<void()> wake_drainer_;
+  std::deque<std::unique_ptr<Life>> lives_;
+};
+
+class ReaperRole {
+ public:
+  ReaperRole(Shared& shared, const ProcessProbe& probe) : shared_(shared), probe_(probe) {}
+  void start();
+  const ProcessRef& process() const { return lives_.back()->process; }
+
+ private:
+  struct Life {
+    Life(ReaperRole& role, int number);
+    ProcessRef process;
+    FaultySeams seams;
+    Reaper reaper;
+  };
+  void plan_tick(Life& life, Millis delay);
+
+  Shared& shared_;
+  const ProcessProbe& probe_;
   std::deque<std::unique_ptr<Life>> lives_;
 };
 

@@ -185,6 +185,40 @@ INSTANTIATE_TEST_SUITE_P(
                     Kind{"away_unmarked", last(Fault::do_and_lie), Marked::no}),
     [](const auto& suite) { return std::string{suite.param.name}; });
 
+// R05: the scheduler's claim is one change or none.
+class ClaimFaults : public testing::TestWithParam<Fault> {};
+
+TEST_P(ClaimFaults, AClaimThatFailsAtAnyStatementLeavesTheRowQueuedAndNoNonceOut) {
+  bool struck = true;
+  for (int ordinal = 1; struck; ++ordinal) {
+    ASSERT_LT(ordinal, kMostStatements);
+    SqliteFile file;
+    NewExecution fresh{.ref = {"ref"}, .account = "a", .account_id = {"a"}, .sealed_key = "k"};
+    const Admitted row = *admit_and_wait(file.open()->admission(), fresh);
+
+    auto faulty = std::make_unique<FaultySession>(file.session());
+    FaultySession* session = faulty.get();
+    const sql::BusyWait wait{
+        file.clock, file.entropy, [&](Millis length) { file.clock.advance(length); }, {}};
+    sql::SqlStore store{
+        {{std::move(faulty), wait, nullptr}, [&] { return file.session(); }, wait, 1}, file.events};
+    session->arm_at(ordinal, GetParam());
+    const auto minted =
+        store.dispatch().mint({row.execution, row.job, {"nonce"}, {"drainer"}, kNoon});
+    struck = session->faults_struck() > 0;
+
+    const auto job = file.session()->query(
+        "SELECT nonce_hash, dispatch_attempts FROM codeRunner_jobs WHERE job_id = :j", {row.job});
+    const bool is_out = minted && *minted == MintAnswer::minted;
+    EXPECT_EQ(job->at(0).maybe_text(0).has_value(), is_out) << "statement " << ordinal;
+    EXPECT_EQ(job->at(0).number(1), is_out ? 1 : 0) << "statement " << ordinal;
+    EXPECT_EQ((*store.view().execution(row.execution))->status, Status::queued);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ClaimFaults,
+                         testing::Values(Fault::refuse, Fault::lose, Fault::do_and_lie));
+
 TEST(CommitTrouble, LastsFromAWriteThatFailedToOneThatWasDurable) {
   Batch failing{Marked::yes};
   failing.commit_under({{1, Fault::refuse, kFromThenOn}});

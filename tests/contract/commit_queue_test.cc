@@ -206,6 +206,32 @@ TEST_F(CommitQueueTest, WhereTheMarkCannotBeReadTheOutcomeIsUnknown) {
   EXPECT_EQ(failure("b"), Failure::unknown_outcome);
 }
 
+TEST_F(CommitQueueTest, ACommitThatMaySurfaceOneDayIsUnknownUnlessAnotherFollowsIt) {
+  session->before_commit = [&] {
+    if (!runs.contains("a")) return;
+    session->arm("COMMIT", Fault::lose_for_now);
+    session->arm("BEGIN IMMEDIATE", Fault::refuse, 99);
+    session->before_commit = {};
+  };
+  commit_together({unit("a"), unit("b")});
+  EXPECT_EQ(failure("a"), Failure::unknown_outcome);
+  EXPECT_EQ(failure("b"), Failure::unknown_outcome);
+
+  auto faulty = std::make_unique<FaultySession>(file_.session());
+  session = faulty.get();
+  start(std::move(faulty), sql::Writer::own_thread);
+  runs.clear();
+  session->before_commit = [&] {
+    if (!runs.contains("c")) return;
+    session->arm("COMMIT", Fault::lose_for_now);
+    session->before_commit = {};
+  };
+  commit_together({unit("c"), unit("d")});
+  EXPECT_EQ(failure("c"), std::nullopt) << "its own commit has taken the lost one's place";
+  EXPECT_EQ(failure("d"), std::nullopt);
+  EXPECT_TRUE(stored("c"));
+}
+
 TEST_F(CommitQueueTest, ACommitThatFailsWithALivingTransactionIsUndoneAndTriedAlone) {
   bool refused = false;
   session->before_commit = [&] {

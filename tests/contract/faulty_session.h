@@ -14,9 +14,10 @@
 namespace coderunner::contract {
 
 enum class Fault {
-  refuse,     // nothing is done, the transaction lives
-  lose,       // the transaction is rolled back and gone
-  do_and_lie  // it is done, and the answer says that it failed
+  refuse,        // nothing is done, the transaction lives
+  lose,          // the transaction is rolled back and gone
+  do_and_lie,    // it is done, and the answer says that it failed
+  lose_for_now,  // lost like `lose`, and as a COMMIT that may surface one day
 };
 
 class FaultySession final : public sql::Session {
@@ -87,8 +88,11 @@ class FaultySession final : public sql::Session {
     --armed.times;
     busy_ = armed.busy;
     if (armed.fault == Fault::do_and_lie) static_cast<void>(real());
-    if (armed.fault == Fault::lose) static_cast<void>(real_->execute("ROLLBACK", {}));
-    return fail(Failure::unavailable, "injected");
+    if (armed.fault == Fault::lose || armed.fault == Fault::lose_for_now)
+      static_cast<void>(real_->execute("ROLLBACK", {}));
+    return fail(
+        armed.fault == Fault::lose_for_now ? Failure::unknown_outcome : Failure::unavailable,
+        "injected");
   }
 
   std::unique_ptr<sql::Session> real_;

@@ -1,6 +1,7 @@
 // What only a store in a file can do: be migrated, be newer, be broken, be locked, go away.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -215,6 +216,36 @@ TEST_F(SqliteStore, ADeletedStoreAcknowledgesNothingMore) {
   fs::create_directories(file.folder());
   write("");  // an empty file in its place is not the store either
   EXPECT_EQ(admit_and_wait(store->admission(), fresh("two")).error().kind, Failure::unavailable);
+}
+
+TEST_F(SqliteStore, ADeletedLogIsPutBackByTheNextWriterAndFoundByEveryOther) {
+  const auto first = file.open(), second = file.open();
+  ASSERT_TRUE(admit_and_wait(first->admission(), fresh("one")));
+  ASSERT_TRUE(admit_and_wait(second->admission(), fresh("two")));
+  const auto before = fs::status(file.path()).permissions();
+  fs::remove(file.path() + "-wal");
+  std::ofstream{file.path() + "-wal.rescued"} << "half a copy of one that died";
+  EXPECT_EQ(first->view().executions({}).error().kind, Failure::unavailable)
+      << "a reader waits for a writer";
+  EXPECT_TRUE(admit_and_wait(second->admission(), fresh("three")));
+  EXPECT_TRUE(admit_and_wait(first->admission(), fresh("four")));
+  EXPECT_TRUE(admit_and_wait(second->admission(), fresh("five")));
+  for (auto* store : {first.get(), second.get()})
+    EXPECT_EQ(store->view().executions({})->size(), 5U);
+  EXPECT_EQ(file.open()->view().executions({})->size(), 5U);
+  EXPECT_EQ(fs::status(file.path() + "-wal").permissions(), before);
+  EXPECT_EQ(std::ranges::count(file.events.names(), "log_put_back"), 1);
+}
+
+TEST_F(SqliteStore, WhereTheIndexIsGoneTooTheLogIsKeptInTheDatabase) {
+  const auto store = file.open();
+  ASSERT_TRUE(admit_and_wait(store->admission(), fresh("one")));
+  ASSERT_TRUE(store->view().executions({})) << "a reader holds the index too";
+  fs::remove(file.path() + "-wal");
+  fs::remove(file.path() + "-shm");
+  EXPECT_TRUE(admit_and_wait(store->admission(), fresh("two")));
+  EXPECT_EQ(store->view().executions({})->size(), 2U);
+  EXPECT_TRUE(fs::exists(file.path() + "-shm")) << "it still works with the deleted index";
 }
 
 TEST_F(SqliteStore, AnErrorNeverQuotesWhatWasBound) {

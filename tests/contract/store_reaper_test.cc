@@ -231,12 +231,14 @@ TEST_P(StoreHousekeeping, OnlyFinishedRowsArePurged) {
   const Admitted queued = plant_queued(kNoon - kDay);
   const Admitted running =
       plant({.status = "running", .queued_at = kNoon - kDay, .started_at = kNoon - kDay});
+  ASSERT_TRUE(store->ledger().append_log(running.execution, {calling("POST", "/cards", {})}));
   const Admitted success = plant_ended(kNoon - kDay);
   const Admitted error = plant_ended(kNoon - kDay, "error");
   const Admitted young = plant_ended(kNoon);
   EXPECT_EQ(*reaper().purge({kNoon}), (Purged{2, 0, false}));
   EXPECT_TRUE(exists(queued.execution) && exists(running.execution) && exists(young.execution));
   EXPECT_FALSE(exists(success.execution) || exists(error.execution));
+  EXPECT_EQ(reaper().sent_changes(running.execution)->size(), 1U);
   EXPECT_EQ(*reaper().purge({kNoon}), (Purged{0, 0, false}));
 }
 

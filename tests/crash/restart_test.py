@@ -39,8 +39,13 @@ class RestartCase(DaemonCase):
         self.addCleanup(other.destroy)
         return other
 
+    def drainers(self, rig):
+        """The name of each that came to work, in order."""
+        return re.findall(r"event=drainer_recovered .* drainer=(\w+)", rig.daemon.log_tail(10**6))
+
     def succeeded(self, rig, numbers):
-        self.assertEqual({rig.row(number)["status"] for number in numbers}, {"success"})
+        ends = {(row["status"], row["error_message"]) for row in map(rig.row, numbers)}
+        self.assertEqual(ends, {("success", None)})
 
 
 class KilledTest(RestartCase):
@@ -124,12 +129,14 @@ class KilledTest(RestartCase):
         begun = rig.wait_begun(first)
         second = rig.submit("a", 1)
         for _ in range(10):
+            names = self.drainers(rig)
             rig.kill_main()
             rig.restart()
+            wait_until(lambda known=len(names): len(self.drainers(rig)) > known, 10, "a new drainer")
             # The orphan is judged alive each time: it keeps its slot and is not begun again.
             self.assertEqual(rig.row(first), begun)
             self.assertEqual(rig.row(second)["status"], "queued")
-        names = re.findall(r"event=drainer_recovered .* drainer=(\w+)", rig.daemon.log_tail(10**6))
+        names = self.drainers(rig)
         self.assertEqual((len(names), len(set(names))), (11, 11), "each start has a name of its own")
         self.assertEqual(rig.daemon.wait_finished(first, 30)["status"], "success")
         self.assertEqual(rig.row(first)["run_id"], begun["run_id"])
@@ -222,9 +229,9 @@ class DeployTest(RestartCase):
 
     def test_a_stop_right_after_an_admission_cuts_no_run(self):
         rig = self.start_rig(latency_ms=0)
-        for delay_ms in range(40):
+        for delay in range(24):
             rig.submit("a", 1)
-            time.sleep(delay_ms / 4000)  # from the admission over mint and dispatch to the begin
+            time.sleep(delay / 2400)  # from the admission over mint and dispatch to the begin
             self.assertEqual(rig.daemon.stop(), 0)
             held = rig.daemon.store.row("SELECT count(nonce_hash) AS n FROM codeRunner_jobs")
             self.assertEqual(held, {"n": 0}, "a dispatch was left to nobody")
@@ -272,10 +279,15 @@ class KilledAtACommitTest(RestartCase):
         rig = self.start_rig(CAP_1)
         for call, which in (("pwrite64", 29), ("fdatasync", 2)):
             rig.idle_worker()
-            admission = len(rig.acknowledged)
             # A page each for two rows and their indexes, then the mint's two: its first, its commit.
-            self.assertIsNotNone(killed_at_call(rig, rig.daemon.pid, call, which))
-            rig.restart()
-            self.assertEqual(len(rig.acknowledged), admission + 1)
+            # A heartbeat that comes between makes it a death inside the admission: then once more.
+            admitted = before = len(rig.acknowledged)
+            for _ in range(5):
+                self.assertIsNotNone(killed_at_call(rig, rig.daemon.pid, call, which))
+                rig.restart()
+                admitted = len(rig.acknowledged)
+                if admitted > before:
+                    break
+            self.assertEqual(admitted, before + 1)
             self.assertEqual(rig.daemon.wait_finished(rig.acknowledged[-1], 10)["status"], "success")
         self.assert_clean(rig, concurrency=1, per_account=1)

@@ -188,6 +188,33 @@ class StoppedPastEveryTimerTest(StopCase):
         self.assertEqual([str(one) for one in rig.audit(concurrency=2, per_account=1)], [])
 
 
+class ReapedTest(StopCase):
+    def test_drainer_and_executor_stopped_past_the_reaper_wake_and_change_nothing(self):
+        fake = self.start_fake(per_minute=10000, latency_ms=500)
+        shared = SHORT | {"store.url": f"sqlite:{self.folder}/shared.db",
+                          "secrets.salt_file": f"{self.folder}/salt",
+                          "secrets.key_file": f"{self.folder}/key"}
+        doers = self.start_daemon(shared, name="doers", fake=fake,
+                                  arguments=["--roles", "drainer,executor"])
+        api = self.start_daemon(shared, name="api", fake=fake, arguments=["--roles", "api"])
+        number = api.submit("a", READS_THEN_CHANGES, identifier="1")
+        wait_until(lambda: fake.ledger()["calls"] == 1, 20, "it reads")
+        worker = int(api.store.execution(number)["executor_id"].split("|")[3])
+        stopped = [doers.pid, doers.master().pid, worker]
+        for pid in stopped:
+            send(pid, signal.SIGSTOP)
+        row = api.wait_finished(number, 40)
+        self.assertEqual(row["error_code"], 303)
+        self.assertIn("reaped: still running after", row["error_message"])
+        for pid in reversed(stopped):
+            send(pid, signal.SIGCONT)
+        wait_until(lambda: not doers.scripts(), 20, "its script gone")
+        after = api.submit("a", READS_THEN_CHANGES, identifier="1")
+        self.assertEqual(api.wait_finished(after, 40)["status"], "success")
+        self.assertEqual(api.store.execution(number), row)
+        self.assertEqual([one["body"]["title"] for one in fake.effects()], [f"{after}:1"])
+
+
 @unittest.skipIf(injection.why_not(), injection.why_not())
 class StoppedBetweenLineAndCallTest(StopCase):
     """After the line "sending" only the clock is left as a fence, and at last nothing."""

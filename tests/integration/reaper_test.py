@@ -1,10 +1,12 @@
 """The reaper in a real daemon: what nobody else is left to end is ended, what is old goes."""
 
 import contextlib
+import os
+import signal
 import sqlite3
 
 from support.case import DaemonCase
-from support.rows import SLOW
+from support.rows import CREATES_A_CARD, SLOW
 from support.wait import holds_for, wait_until
 
 OLD = "2020-01-01 00:00:00.000"
@@ -79,6 +81,26 @@ class ReaperTest(DaemonCase):
         daemon.arguments = ["--roles", "api"]
         daemon.restart()
         row = daemon.wait_finished(number, PATIENCE)
-        self.assertEqual(row["error_message"], "reaped: the executor process died during the run; "
-                                               "it had sent no change")
+        host, _, _, pid, _ = row["executor_id"].split("|")
+        self.assertEqual(row["error_message"], f"reaped: the executor process ({host}, pid {pid}) "
+                                               "died during the run; it had sent no change")
         self.assertEqual(daemon.execution(number)["state"], "killed")
+
+    def test_whoever_ends_a_run_lists_what_it_had_sent(self):
+        fake = self.start_fake(per_minute=1000)
+        daemon = self.start_daemon(fake=fake)
+        by_next_worker, by_drainer = [
+            daemon.submit(account, CREATES_A_CARD + " " + SLOW, identifier=account)
+            for account in ("a", "b")]
+        lines = "SELECT COUNT(*) AS n FROM codeRunner_logs WHERE message = 'POST /cards: 200'"
+        wait_until(lambda: daemon.store.row(lines)["n"] == 2, 15, "both cards made and logged")
+        _, _, _, pid, _ = daemon.store.execution(by_next_worker)["executor_id"].split("|")
+        os.kill(int(pid), signal.SIGKILL)
+        row = daemon.wait_finished(by_next_worker)
+        self.assertRegex(row["error_message"], r"^reaped: .+; it had sent 1: POST /cards: 200$")
+        daemon.kill9_group()
+        daemon.restart()
+        row = daemon.wait_finished(by_drainer)
+        self.assertRegex(row["error_message"], r"^reaped: .+; it had sent 1: POST /cards: 200$")
+        shown = daemon.command("show", str(by_drainer)).stdout
+        self.assertIn("reaped, how long it ran is not known", shown)

@@ -1,11 +1,16 @@
 """A store that fails while runs are in flight: what was acknowledged is kept, nothing else is."""
 
 import concurrent.futures
+import contextlib
+import http.client
 import os
 import pathlib
+import random
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from support import processes
@@ -13,6 +18,8 @@ from support.case import DaemonCase
 from support.disk import SmallDisk
 from support.rows import CREATES_A_CARD
 from support.wait import holds_for, wait_until
+
+SEED = int(os.environ.get("STORE_FAULTS_SEED", "1"))  # the order of the faults
 
 # Holds the store's only write lock until it is killed.
 LOCK_HOLDER = """
@@ -133,12 +140,25 @@ class StoreFaultsTest(DaemonCase):
         self.assert_recovers(daemon, fake, [])
         self.assertEqual({row["status"] for row in daemon.store.executions()}, {"success"})
 
+    def test_a_daemon_started_on_a_full_disk_waits_for_room(self):
+        disk, fake, daemon = self.start_on_small_disk(latency_ms=0)
+        number = daemon.submit("acme", "return")
+        daemon.wait_finished(number)
+        for first_start in (False, True):
+            with self.subTest(first_start=first_start):
+                self.assertEqual(daemon.stop(), 0)
+                if first_start:
+                    daemon.store.path.unlink()
+                disk.fill()
+                daemon.start()
+                self.assert_not_ready(daemon, "store")
+                self.assert_refuses(daemon)
+                disk.give_back()
+                self.assert_recovers(daemon, fake, [])
+
     # ---- Locked
 
-    def test_a_stopped_holder_of_the_write_lock_stops_writes_and_nothing_else(self):
-        fake = self.start_fake(per_minute=100000, latency_ms=1500)
-        daemon = self.start_daemon(fake=fake)
-        flying = self.start_in_flight(daemon, fake)
+    def start_lock_holder(self, daemon):
         holder = subprocess.Popen([sys.executable, "-c", LOCK_HOLDER, str(daemon.store.path)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         processes.own_session(holder.pid)
@@ -146,6 +166,13 @@ class StoreFaultsTest(DaemonCase):
         self.addCleanup(holder.kill)
         self.assertEqual(holder.stdout.readline(), b"held\n")
         os.kill(holder.pid, signal.SIGSTOP)
+        return holder
+
+    def test_a_stopped_holder_of_the_write_lock_stops_writes_and_nothing_else(self):
+        fake = self.start_fake(per_minute=100000, latency_ms=1500)
+        daemon = self.start_daemon(fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        holder = self.start_lock_holder(daemon)
         answers = self.submit_at_once(daemon, 8, "locked")
         self.assertEqual({answer.status for answer in answers.values()}, {503})
         began = time.monotonic()
@@ -227,3 +254,120 @@ class StoreFaultsTest(DaemonCase):
 
     def test_a_daemon_whose_index_was_deleted_goes_on(self):
         self.lose_log(["-shm"], kill=False)
+
+    # ---- All of it
+
+    def test_under_load_one_fault_after_another_loses_nothing_and_repeats_nothing(self):
+        disk, fake, daemon = self.start_on_small_disk(mebibytes=24, latency_ms=60)
+        path = daemon.store.path
+        def full():
+            disk.fill(leave=random.randrange(200_000))
+            time.sleep(1.5)
+            disk.give_back()
+        def locked():
+            holder = self.start_lock_holder(daemon)
+            time.sleep(6)
+            holder.kill()
+        def moved():
+            aside = path.with_name("aside")
+            path.rename(aside)
+            time.sleep(2)
+            aside.rename(path)
+        def deleted(*suffixes):
+            def delete():
+                for suffix in suffixes:
+                    pathlib.Path(f"{path}{suffix}").unlink(missing_ok=True)
+            return delete
+        def killed():
+            daemon.kill9()
+            daemon.restart()
+        faults = [full, locked, moved, deleted("-wal"), killed]
+        answers, ended = {}, threading.Event()
+        def submit(lane):
+            for index in range(100_000):
+                if ended.is_set():
+                    return
+                identifier = f"{lane}-{index}"
+                with contextlib.suppress(OSError, http.client.HTTPException):  # killed
+                    answers[identifier] = daemon.post_submission(
+                        f"acct{lane}", CREATES_A_CARD, identifier=identifier, payload="x" * 3000)
+                time.sleep(0.1)
+        random.seed(SEED)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            lanes = [pool.submit(submit, lane) for lane in range(4)]
+            try:
+                for fault in random.sample(faults, len(faults)):
+                    fault()
+                    wait_until(lambda: daemon.client.get("/readyz").status == 200, 30,
+                               f"ready after {fault}")
+            finally:
+                ended.set()
+            for lane in lanes:
+                lane.result(30)
+        daemon.wait_drained(120)
+        self.assert_kept_exactly(daemon, answers)
+        rows = daemon.store.executions()
+        self.assertEqual([row for row in rows if row["status"] != "success"], [])
+        self.assertEqual(sorted(effect["body"]["title"] for effect in fake.effects()),
+                         sorted(row["identifier"] for row in rows))
+        self.assert_recovers(daemon, fake, [])
+
+    # ---- A disk that answers with errors
+
+    def inject(self, daemon, syscalls, error):
+        """From now on these calls of the daemon and its workers fail, until the tracer is ended."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        pids = [daemon.pid, *(worker.pid for worker in daemon.workers())]
+        notes = self.folder / "strace.log"
+        with open(notes, "wb") as said:
+            tracer = subprocess.Popen(
+                ["strace", "-f", "-o", "/dev/null", f"--trace={syscalls}",
+                 f"--inject={syscalls}:error={error}", *(f"--attach={pid}" for pid in pids)],
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        processes.own_session(tracer.pid)
+        self.addCleanup(tracer.wait)
+        self.addCleanup(tracer.kill)
+        def attached():
+            text = notes.read_text(errors="replace")
+            if "Operation not permitted" in text:
+                self.skipTest("tracing is not permitted here")
+            return all(f"Process {pid} attached" in text for pid in pids)
+        wait_until(attached, 15, "the tracer is attached")
+        return tracer
+
+    def end_injection(self, tracer):
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(15)
+
+    def fail_io(self, syscalls, error, word):
+        fake = self.start_fake(per_minute=100000, latency_ms=2500)
+        daemon = self.start_daemon(fake=fake)
+        flying = self.start_in_flight(daemon, fake)
+        tracer = self.inject(daemon, syscalls, error)
+        answers = self.submit_at_once(daemon, 6, "failing")
+        self.assertEqual({answer.status for answer in answers.values()}, {503})
+        self.assert_not_ready(daemon, word)
+        self.end_injection(tracer)
+        self.assert_recovers(daemon, fake, flying)
+        self.assert_kept_exactly(daemon, answers)
+
+    def test_a_disk_that_can_not_be_written_loses_nothing_and_is_tried_again(self):
+        self.fail_io("pwrite64", "EIO", "I/O")
+
+    def test_a_disk_that_can_not_be_synced_loses_nothing_and_is_tried_again(self):
+        self.fail_io("fdatasync", "EIO", "I/O")
+
+    def test_a_disk_that_turned_read_only_is_tried_again(self):
+        self.fail_io("pwrite64", "EROFS", "I/O")
+
+    def test_what_was_refused_because_it_could_not_be_synced_is_not_there_after_a_kill(self):
+        daemon = self.start_daemon({"queue.concurrency": 1})
+        daemon.wait_finished(daemon.submit("acme", "return"))
+        tracer = self.inject(daemon, "fdatasync", "EIO")
+        answers = self.submit_at_once(daemon, 3, "unsynced")
+        self.assertEqual({answer.status for answer in answers.values()}, {503})
+        daemon.kill9_group()
+        self.end_injection(tracer)
+        daemon.restart()
+        self.assert_kept_exactly(daemon, answers)

@@ -42,7 +42,7 @@ class JudgeTest : public ::testing::Test {
   }
 
   // What the true store holds from now on, in place of all before: rows are numbered from 1.
-  void holds(std::vector<Planted> rows, std::string_view call = "plant") {
+  void holds(const std::vector<Planted>& rows, std::string_view call = kPlanted) {
     truth_ = MemoryStore{};
     for (const Planted& one : rows) truth_.plant(one);
     judge_.wrote({call == "begin" || call == "finish" ? worker_ : drainer_, call});

@@ -60,7 +60,10 @@ class Daemon:
 
     def launch(self) -> "Daemon":
         """Starts `serve` and does not wait for it."""
-        (self.folder / "coderunner.toml").write_text(to_toml(self.settings), encoding="utf-8")
+        # Whole or not at all: another daemon of this folder may be reading it.
+        draft = self.folder / f"coderunner-{id(self)}.toml"
+        draft.write_text(to_toml(self.settings), encoding="utf-8")
+        draft.replace(self.folder / "coderunner.toml")
         self._read_from = self.stdout.stat().st_size if self.stdout.exists() else 0
         self.process = programs.start(
             [programs.program("coderunner"), "serve", "--config", "coderunner.toml",

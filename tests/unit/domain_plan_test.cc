@@ -137,6 +137,26 @@ TEST(FairShare, GivesNoCreditForTimeSpentParked) {
   EXPECT_EQ(shares.virtual_time({"parked"}), 1h);
 }
 
+TEST(FairShare, OwesNobodyAnythingOnceAllHaveBeenIdle) {
+  FairShare shares;
+  shares.set_active({{"early"}});
+  shares.hold(1min, {{{"early"}, 1}});
+  shares.set_active({});
+  shares.set_active({{"early"}, {"late"}});
+  EXPECT_EQ(shares.virtual_time({"early"}), shares.virtual_time({"late"}));
+}
+
+TEST(FairShare, KeepsARebuiltDebtOnlyOfThoseWhoStillCompete) {
+  FairShare shares;
+  shares.rebuild({{{"goes on"}, 10s}, {{"is idle"}, 99s}});
+  shares.set_active({{"goes on"}, {"is new"}});
+  EXPECT_EQ(shares.virtual_time({"goes on"}), 10s);
+  EXPECT_EQ(shares.virtual_time({"is new"}), 10s);
+  shares.rebuild({{{"is idle"}, 99s}});
+  shares.set_active({{"is new"}});
+  EXPECT_EQ(shares.virtual_time({"is new"}), 0s);
+}
+
 TEST(FairShare, KeepsTheDebtOfOneThatLeavesAndComesStraightBack) {
   FairShare shares;
   shares.set_active({{"greedy"}, {"meek"}});

@@ -32,6 +32,11 @@ TEST(Reaping, AgeCountsOnlyWhereBothClocksSayIt) {
   EXPECT_FALSE(is_overdue(kNoon + 1h, kBoot, 15min, at(15min, 15min))) << "begun in the future";
 }
 
+TEST(Reaping, WhatBeganInTheFutureOfAClockSetRightIsJudgedByTheWatchAlone) {
+  EXPECT_FALSE(is_overdue(kNoon + 24h * 365, kBoot, 15min, at(15min, 15min)));
+  EXPECT_TRUE(is_overdue(kNoon + 24h * 365, kBoot, 15min, at(15min + 1ms, 15min + 1ms)));
+}
+
 TEST(Reaping, ThePurgeIsBoundedByTheNewestAdmission) {
   EXPECT_EQ(purge_cutoff(kNoon, kNoon - 1h, 24h), kNoon - 24h);
   EXPECT_EQ(purge_cutoff(kNoon + 24h * 3650, kNoon, 24h * 90), kNoon + 24h - 24h * 90)

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "services/drainer.h"
 #include "sim/memory_store.h"
 #include "tests/support/fakes.h"
+#include "tests/support/passing_dispatch.h"
 
 namespace coderunner {
 namespace {
@@ -117,6 +120,26 @@ TEST_F(DrainerTest, RunsOfAnEarlierDrainerHoldTheirSlots) {
   EXPECT_EQ(dispatches(), 1U);
 }
 
+// Ruling 4: a restart gives nobody his used slot time back.
+TEST_F(DrainerTest, WhatAnAccountUsedBeforeARestartStillCounts) {
+  limits_.concurrency = 1;
+  const ExecutionId before = admit("a");
+  {
+    Drainer killed = make("before");
+    ASSERT_TRUE(begins(killed, before));
+    clock_.advance(60s);
+    finish(before);
+  }
+  transport_.started.clear();
+  admit("a");
+  clock_.advance(1s);
+  const ExecutionId younger = admit("b");
+  Drainer next = make("after");
+  tick(next);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, younger);
+}
+
 TEST_F(DrainerTest, RevokesWhatADeadDrainerHadMintedBeforeItsFirstPick) {
   const ExecutionId id = admit("a");
   {
@@ -166,6 +189,23 @@ TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
   tick(drainer, 1s);
   EXPECT_EQ(dispatches(), 8U) << "a row that began proves the executor well, finished or not";
   EXPECT_FALSE(drainer.status().executor_down_until.has_value());
+}
+
+TEST_F(DrainerTest, AProbeThatIsLostOnTheWayHoldsUpTheOthersForOneBackOff) {
+  for (const char* account : {"a", "b", "c"}) admit(account);
+  limits_.concurrency = 2;
+  Drainer drainer = make();
+  tick(drainer);
+  ASSERT_EQ(dispatches(), 2U);
+  for (const Dispatch& dispatch : std::vector{transport_.started})
+    transport_.break_off(dispatch.execution, true);
+  tick(drainer);
+  tick(drainer, 1s);
+  ASSERT_EQ(dispatches(), 3U);
+  tick(drainer, 29s);
+  EXPECT_EQ(dispatches(), 3U);
+  tick(drainer, 1s);
+  EXPECT_EQ(dispatches(), 4U);
 }
 
 TEST_F(DrainerTest, DispatchesThatFailTogetherAreOneFailureOfTheExecutor) {
@@ -240,6 +280,30 @@ TEST_F(DrainerTest, ASuccessWhoseRowNeverBeganIsNotBelievedEither) {
   EXPECT_EQ(dispatches(), 2U);
 }
 
+// Ruling 32: it is in the rows by then, or among the outstanding; never in neither.
+TEST_F(DrainerTest, ARunThatBeginsAsItsAnswerIsSettledHoldsItsSlot) {
+  struct BeginsAtTheRevoke final : fakes::PassingDispatch {
+    using PassingDispatch::PassingDispatch;
+    Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override {
+      meanwhile();
+      return PassingDispatch::revoke(execution, back_off);
+    }
+    std::function<void()> meanwhile;
+  };
+  limits_.concurrency = 1;
+  const ExecutionId id = admit("a");
+  admit("b");
+  BeginsAtTheRevoke held{store_};
+  held.meanwhile = [&] { EXPECT_TRUE(begin(id)); };
+  Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
+                  {held, store_, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  tick(drainer);
+  transport_.answer(id, 409);
+  tick(drainer);
+  EXPECT_EQ(status(id), Status::running);
+  EXPECT_EQ(dispatches(), 1U);
+}
+
 TEST_F(DrainerTest, ARunWhoseExecutorIsProvedDeadEnds303AndFreesItsSlotAtOnce) {
   limits_.concurrency = 1;
   const ExecutionId id = admit("a"), next = admit("b");
@@ -282,6 +346,18 @@ TEST_F(DrainerTest, AnAliveExecutorIsGivenItsWallAndThenTheDoubtEnds) {
   EXPECT_EQ(status(id), Status::running);
   tick(drainer, 2s);
   EXPECT_EQ((**store_.execution(id)).state(), State::killed);
+}
+
+// R18: without a dispatch of its own that ended in doubt the drainer has nothing against a run.
+TEST_F(DrainerTest, ALiveRunOfAnEarlierDrainerIsNotEndedForItsAge) {
+  const ExecutionId id = admit("a");
+  {
+    Drainer killed = make("before");
+    ASSERT_TRUE(begins(killed, id));
+  }
+  Drainer next = make("after");
+  for (int minute = 0; minute < 60; ++minute) tick(next, 1min);
+  EXPECT_EQ(status(id), Status::running);
 }
 
 TEST_F(DrainerTest, AWallClockThatJumpsEndsNoDoubt) {
@@ -450,16 +526,35 @@ class GatesThatFail final : public GateStore {
   GateStore& real_;
 };
 
-TEST_F(DrainerTest, AGateStoreThatIsAwayStallsNobodyAndForgetsNoGateItHasSeen) {
-  GatesThatFail gates{store_};
+TEST_F(DrainerTest, AGateThatOnlyTheMintSeesHoldsUpNoOtherLane) {
+  limits_.concurrency = 1;
+  MemoryStore elsewhere;  // what the drainer reads has no gate yet
   Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
-                  {store_, gates, transport_, probe_, secrets_, entropy_, clock_, events_}};
+                  {store_, elsewhere, transport_, probe_, secrets_, entropy_, clock_, events_}};
   const UtcTime now = clock_.utc_now();
   ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("gated"),
                             .until = now + 60s,
                             .first_seen = now,
                             .last_seen = now},
                            now));
+  admit("a", "gated");
+  const ExecutionId open = admit("b", "open");
+  EXPECT_EQ(tick(drainer), limits::kReplanDelay);
+  ASSERT_EQ(dispatches(), 1U);
+  EXPECT_EQ(transport_.started[0].execution, open);
+}
+
+TEST_F(DrainerTest, AGateStoreThatIsAwayStallsNobodyAndForgetsNoGateItHasSeen) {
+  MemoryStore elsewhere;  // a cache: the mint knows nothing of its gates
+  GatesThatFail gates{elsewhere};
+  Drainer drainer{{.me = {"me"}, .limits = limits_, .doubtful_after = 410s},
+                  {store_, gates, transport_, probe_, secrets_, entropy_, clock_, events_}};
+  const UtcTime now = clock_.utc_now();
+  ASSERT_TRUE(elsewhere.close({.key = secrets_.api_key_hash("gated"),
+                               .until = now + 60s,
+                               .first_seen = now,
+                               .last_seen = now},
+                              now));
   const ExecutionId gated = admit("a", "gated");
   tick(drainer);
   gates.away = true;

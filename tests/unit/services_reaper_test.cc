@@ -152,7 +152,7 @@ TEST_F(ReaperTest, ARunProvedDeadIsLeftToThoseWhoKnowMoreAndThenEnded) {
   watch(reaper, 10s);
   EXPECT_EQ(state(row), State::killed);
   EXPECT_EQ((**store_.execution(row.execution)).error_message,
-            "reaped: the executor process died during the run; it had sent no change");
+            "reaped: the executor process (worker 1) died during the run; it had sent no change");
   EXPECT_EQ(events_.count("reaped killed"), 1);
 }
 
@@ -164,9 +164,10 @@ TEST_F(ReaperTest, ItSaysWhatTheRunHadSent) {
   kill(row);
   Reaper reaper = make();
   watch(reaper, 20s);
-  EXPECT_EQ((**store_.execution(row.execution)).error_message,
-            "reaped: the executor process died during the run; it had sent 1: POST /cards: no "
-            "answer");
+  EXPECT_EQ(
+      (**store_.execution(row.execution)).error_message,
+      "reaped: the executor process (worker 1) died during the run; it had sent 1: POST /cards: no "
+      "answer");
 }
 
 TEST_F(ReaperTest, ARunThatFinishesBetweenReadAndWriteKeepsItsSuccess) {  // R16
@@ -207,12 +208,21 @@ TEST_F(ReaperTest, ARunIsReapedByAgeOnceThisReaperHasWatchedItThatLong) {
 }
 
 TEST_F(ReaperTest, AWatchedRunIsNotReapedWhileItsStoredAgeIsYoung) {
-  clock_.step_utc(-1h);
   const Admitted row = running("a");
-  clock_.step_utc(-1h);  // it began in what is now the future
+  clock_.step_utc(-10min);  // it began in what is now the future, but not for long
   Reaper reaper = make();
   watch(reaper, limits_.running_after + 10s);
   EXPECT_EQ(state(row), State::running);
+}
+
+TEST_F(ReaperTest, ARunBegunUnderAClockAYearAheadIsReapedByTheWatchAlone) {
+  const Admitted row = running("a");
+  clock_.step_utc(-365 * kDay);
+  Reaper reaper = make();
+  watch(reaper, limits_.running_after);
+  EXPECT_EQ(state(row), State::running);
+  watch(reaper, 10s);
+  EXPECT_EQ(state(row), State::killed);
 }
 
 TEST_F(ReaperTest, AWallClockThatJumpsForwardReapsNoLiveRun) {

@@ -90,34 +90,42 @@ std::optional<Error> CommitQueue::commit_together(std::span<Unit> units) {
   std::vector<Ran> ran(units.size());
   for (std::size_t i = 0; i < units.size(); ++i)
     if (!run_guarded(units[i], ran[i]))
-      return commit_apart(units, std::vector<bool>(units.size(), false));
+      return commit_apart(units, std::vector<Doubt>(units.size(), Doubt::none));
 
   // Crash window batch-uncommitted: every unit of the batch is lost, none was answered.
   const Attempt committed = commit();
   // Crash window batch-unanswered: stored, and their callers find them by their marks.
   if (committed.outcome != Outcome::committed) {
     // A unit that failed in there wrote nothing: a mark like its own is another one's.
-    std::vector<bool> may_be_stored;
-    for (const Ran& one : ran)
-      may_be_stored.push_back(committed.outcome == Outcome::unknown && !one.failure);
-    return commit_apart(units, may_be_stored);
+    std::vector<Doubt> doubts;
+    for (std::size_t i = 0; i < units.size(); ++i)
+      doubts.push_back(ran[i].failure ? Doubt::none : doubt_of(units[i], committed));
+    return commit_apart(units, doubts);
   }
   note_batch(ran);
   for (std::size_t i = 0; i < units.size(); ++i) units[i].done(ran[i].failure);
   return std::nullopt;
 }
 
+CommitQueue::Doubt CommitQueue::doubt_of(const Unit& unit, const Attempt& attempt) {
+  if (attempt.outcome != Outcome::unknown) return Doubt::none;
+  // A mark that is absent now may be stored one day (Session: unknown_outcome).
+  const bool may_surface = attempt.error && attempt.error->kind == Failure::unknown_outcome;
+  return may_surface || !unit.landed ? Doubt::nobody_knows : Doubt::mark_tells;
+}
+
 // The shared transaction is gone, and with it the rows of units that did nothing wrong.
 std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
-                                               const std::vector<bool>& may_be_stored) {
-  const bool unknown = std::ranges::find(may_be_stored, true) != may_be_stored.end();
+                                               const std::vector<Doubt>& doubts) {
+  const bool unknown =
+      std::ranges::any_of(doubts, [](Doubt doubt) { return doubt != Doubt::none; });
   events_.record({.level = Level::warn,
                   .name = "commit_fell_apart",
                   .execution = std::nullopt,
                   .fields = {{"units", std::to_string(units.size())},
                              {"outcome", unknown ? "unknown" : "undone"}}});
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const Mark mark = may_be_stored[i] ? read_mark(units[i]) : Mark::absent;
+    const Mark mark = doubts[i] == Doubt::none ? Mark::absent : read_mark(units[i]);
     if (mark == Mark::stored) {
       note(std::nullopt, true);
       units[i].done(std::nullopt);
@@ -128,7 +136,7 @@ std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
       return unknown_outcome(std::nullopt);
     }
     if (mark != Mark::absent) continue;
-    if (const auto away = commit_alone(units[i], may_be_stored[i])) {
+    if (const auto away = commit_alone(units[i], doubts[i])) {
       answer_all(units.subspan(i + 1), unknown ? unknown_outcome(away) : *away);
       return away;
     }
@@ -136,15 +144,15 @@ std::optional<Error> CommitQueue::commit_apart(std::span<Unit> units,
   return std::nullopt;
 }
 
-// What may be stored already, and can not be asked about, was not refused by failing now.
-std::optional<Error> CommitQueue::commit_alone(Unit& unit, bool may_be_stored) {
-  bool doubted = may_be_stored && !unit.landed;
+// What may be stored, and can not be asked about, was not refused by failing now.
+std::optional<Error> CommitQueue::commit_alone(Unit& unit, Doubt doubt) {
+  bool doubted = doubt == Doubt::nobody_knows;
   for (bool again = true;; again = false) {
     Attempt attempt = try_alone(unit);
-    const bool doubtful = attempt.outcome == Outcome::unknown;
-    const Mark mark = doubtful ? read_mark(unit) : Mark::absent;
-    doubted = doubted || (doubtful && !unit.landed) || mark == Mark::unreadable;
-    if (doubtful && again && mark == Mark::absent) continue;
+    const bool unknown = attempt.outcome == Outcome::unknown;
+    const Mark mark = unknown ? read_mark(unit) : Mark::absent;
+    doubted = doubted || doubt_of(unit, attempt) == Doubt::nobody_knows || mark == Mark::unreadable;
+    if (unknown && again && mark == Mark::absent) continue;
     if (mark == Mark::stored) attempt.error = std::nullopt;
     if (doubted && attempt.error) attempt.error = unknown_outcome(attempt.error);
     note(attempt.error, attempt.wrote);

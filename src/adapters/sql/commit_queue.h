@@ -80,6 +80,8 @@ class CommitQueue {
     bool store_away = false;  // not even a transaction could be opened
     bool wrote = false;       // something that a commit then made durable
   };
+  // Of a unit whose shared commit failed: whether it may be stored all the same.
+  enum class Doubt { none, mark_tells, nobody_knows };
   struct Ran {  // a unit inside a shared transaction
     std::optional<Error> failure;
     bool kept = false;
@@ -91,9 +93,10 @@ class CommitQueue {
   // Each answers why the store could not be written at all; its units that were not answered yet
   // are the caller's to answer then.
   std::optional<Error> commit_together(std::span<Unit> units);
-  std::optional<Error> commit_apart(std::span<Unit> units, const std::vector<bool>& may_be_stored);
-  std::optional<Error> commit_alone(Unit& unit, bool may_be_stored);
+  std::optional<Error> commit_apart(std::span<Unit> units, const std::vector<Doubt>& doubts);
+  std::optional<Error> commit_alone(Unit& unit, Doubt doubt);
   Attempt try_alone(Unit& unit);
+  static Doubt doubt_of(const Unit& unit, const Attempt& attempt);
   enum class Mark { stored, absent, unreadable };
   Mark read_mark(Unit& unit);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -55,6 +56,7 @@ std::optional<LogFiles::Inode> LogFiles::look_at(const std::string& path) {
 }
 
 void LogFiles::remember(const std::string& database) {
+  database_ = database;
   log_path_ = database + "-wal";
   index_path_ = database + "-shm";
   log_ = look_at(log_path_);
@@ -68,30 +70,41 @@ LogFiles::State LogFiles::state() const {
   const auto index = look_at(index_path_);
   const bool same_index = index && index->is(*index_);
   // A new index is made from the log; a log with content was put back, or made, by somebody else.
-  if (log && log->is(*log_)) return same_index ? State::same : State::replaced;
-  if (log && log->size > 0) return State::replaced;
+  const bool same_log = log && log->is(*log_);
+  if (same_log && same_index) return State::same;
+  if (same_log || (log && log->size > 0))
+    return same_index ? State::log_replaced : State::index_replaced;
   return same_index ? State::log_gone : State::all_gone;
 }
 
+// Whole under another name first: half a log at its path would pass for one that is back.
 Result<Done> LogFiles::put_back(const ReadLog& read) const {
-  const OpenFile log{::open(log_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly)};
-  if (log.get() < 0) return failed(log_path_);
-  struct stat standing {};
-  if (::fstat(log.get(), &standing) != 0) return failed(log_path_);
-  if (standing.st_size > 0) return Done{};
+  const std::string aside = log_path_ + ".rescued";
+  // Crash window log-aside: a copy that nobody reads; the next rescue writes it anew.
+  if (auto copied = copy_to(aside, read); !copied) return copied;
+  if (const auto standing = look_at(log_path_); standing && standing->size > 0) {
+    ::unlink(aside.c_str());
+    return Done{};
+  }
+  if (::rename(aside.c_str(), log_path_.c_str()) != 0) return failed(log_path_);
+  return Done{};
+}
+
+Result<Done> LogFiles::copy_to(const std::string& path, const ReadLog& read) const {
+  const OpenFile copy{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnerOnly)};
+  if (copy.get() < 0) return failed(log_path_);
+  struct stat database {};
+  if (::stat(database_.c_str(), &database) != 0 || ::fchmod(copy.get(), database.st_mode) != 0)
+    return failed(log_path_);
   std::vector<char> bytes(kCopyBytes);
   for (off_t offset = 0;;) {
     const auto length = read(bytes.data(), bytes.size(), offset);
     if (!length) return length.error();
     if (*length == 0) break;
-    if (!write_all(log.get(), bytes.data(), *length, offset)) {
-      const Error error = failed(log_path_);
-      if (::ftruncate(log.get(), 0) != 0) ::unlink(log_path_.c_str());  // half of one is worse
-      return error;
-    }
+    if (!write_all(copy.get(), bytes.data(), *length, offset)) return failed(log_path_);
     offset += static_cast<off_t>(*length);
   }
-  if (::fsync(log.get()) != 0) return failed(log_path_);
+  if (::fsync(copy.get()) != 0) return failed(log_path_);
   return Done{};
 }
 

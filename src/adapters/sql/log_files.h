@@ -23,7 +23,9 @@ class LogFiles {
     same,      // or never remembered
     log_gone,  // nothing, or an empty file, stands at the log's path
     all_gone,  // and the index is gone too, or another one stands there
-    replaced,  // what stands there holds all that was committed: it only has to be opened
+    // What stands there holds all that was committed: it only has to be opened.
+    log_replaced,
+    index_replaced,  // likewise, with other locks than ours
   };
 
   // From here on these are the connection's: call it once the connection has read something.
@@ -43,8 +45,10 @@ class LogFiles {
     bool is(const Inode& other) const { return device == other.device && number == other.number; }
   };
   static std::optional<Inode> look_at(const std::string& path);
+  Result<Done> copy_to(const std::string& path, const ReadLog& read) const;
 
   bool remembered_ = false;
+  std::string database_;
   std::string log_path_;
   std::string index_path_;
   std::optional<Inode> log_;

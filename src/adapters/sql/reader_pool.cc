@@ -19,6 +19,13 @@ std::unique_ptr<Session> ReaderPool::take() {
   return session;
 }
 
+void ReaderPool::close_idle() {
+  std::vector<std::unique_ptr<Session>> closed;  // after the lock
+  const std::lock_guard lock{mutex_};
+  closed.swap(free_);
+  not_made_ += static_cast<int>(closed.size());
+}
+
 void ReaderPool::give_back(std::unique_ptr<Session> session) {
   {
     const std::lock_guard lock{mutex_};

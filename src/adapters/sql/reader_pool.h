@@ -18,6 +18,9 @@ class ReaderPool {
   using Make = std::function<std::unique_ptr<Session>()>;
   ReaderPool(Make make, BusyWait wait, int sessions);
 
+  // Closes the sessions that nobody uses.
+  void close_idle();
+
   // Waits for a free session. `body` may run more than once, each time on a new snapshot.
   template <class T>
   Result<T> read(const std::function<Result<T>(Session&)>& body) {

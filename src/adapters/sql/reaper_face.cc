@@ -165,8 +165,8 @@ Result<std::optional<UtcTime>> ReaperFace::newest_queued_at() {
       [](Session& session) { return read_time(session, text::kNewestQueued); });
 }
 
-// Dying before the commit: the whole batch still stands. What was read before it can only have
-// stayed finished.
+// Crash window purge-uncommitted: the whole batch still stands. What was read before it can only
+// have stayed finished.
 Result<Purged> ReaperFace::purge(const PurgeBatch& batch) {
   const auto due =
       readers_.read<DueRows>([&](Session& session) { return read_all_due(session, batch); });

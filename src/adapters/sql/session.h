@@ -67,7 +67,8 @@ class Row {
 using Rows = std::vector<Row>;
 
 // Failures: unavailable (locked, disk full, I/O, file gone), corrupt, conflict (a constraint),
-// internal. Messages name the store, never a bound value.
+// internal; unknown_outcome of a COMMIT that has not taken effect, but may do so when the store is
+// opened anew. Messages name the store, never a bound value.
 class Session {
  public:
   virtual ~Session() = default;

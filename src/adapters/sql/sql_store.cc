@@ -36,7 +36,8 @@ Result<Done> check_again(Session& session) {
 }  // namespace
 
 SqlStore::SqlStore(Parts parts, Events& events)
-    : writer_(std::move(parts.writer), events),
+    : connections_(std::move(parts.connections)),
+      writer_(std::move(parts.writer), events),
       readers_(std::move(parts.make_reader), std::move(parts.reader_wait), parts.readers),
       admission_(writer_),
       dispatch_(writer_, readers_),
@@ -44,7 +45,13 @@ SqlStore::SqlStore(Parts parts, Events& events)
       reaper_(writer_, readers_),
       view_(readers_),
       gates_(writer_, readers_),
-      control_(writer_, readers_) {}
+      control_(writer_, readers_) {
+  if (connections_) connections_->set_close_idle([this] { readers_.close_idle(); });
+}
+
+SqlStore::~SqlStore() {
+  if (connections_) connections_->set_close_idle({});
+}
 
 Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const Clock& clock,
                                              Entropy& entropy, Events& events) {
@@ -52,7 +59,7 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
   if (!path) return path.error();
   const BusyWait wait{clock, entropy, options.pause, options.wait};
 
-  const auto first = make_sqlite_session({*path, options.create, {}, {}});
+  const auto first = make_sqlite_session({*path, options.create, {}, {}, {}});
   auto ready = become_usable(*first, wait);
   if (ready && options.create)
     if (const auto migrated = apply_migrations(*first, wait, clock.utc_now(), false); !migrated)
@@ -60,7 +67,7 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
   if (ready) ready = wait.until_free(*first, [&first] { return check_schema(*first); });
   if (!ready) return naming(*path, ready.error());
 
-  const SqliteOptions lasting{*path, false, check_again, {}};
+  const SqliteOptions lasting{*path, false, check_again, {}, std::make_shared<Connections>()};
   SqliteOptions for_writing = lasting;
   for_writing.log_rescued = [&events, name = *path] {
     events.record({Level::error, "log_put_back", std::nullopt, {{"store", name}}});
@@ -72,7 +79,8 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
       {std::move(writing), wait, std::make_unique<Waiters>(*path), options.writer},
       [lasting] { return make_sqlite_session(lasting); },
       wait,
-      options.readers};
+      options.readers,
+      lasting.connections};
   return std::make_unique<SqlStore>(std::move(parts), events);
 }
 
@@ -87,7 +95,7 @@ Result<MigrationReport> migrate(const MigrateOptions& options, const Clock& cloc
     for (const Migration& step : sqlite_migrations()) due.steps.emplace_back(step.name);
     return due;
   }
-  const auto session = make_sqlite_session({*path, !options.dry_run, {}, {}});
+  const auto session = make_sqlite_session({*path, !options.dry_run, {}, {}, {}});
   if (const auto usable = become_usable(*session, wait); !usable)
     return naming(*path, usable.error());
   auto report = apply_migrations(*session, wait, clock.utc_now(), options.dry_run);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "adapters/sql/busy_wait.h"
+#include "adapters/sql/connections.h"
 #include "adapters/sql/faces.h"
 #include "adapters/sql/migrations.h"
 #include "seams/clock.h"
@@ -32,8 +33,12 @@ class SqlStore {
     ReaderPool::Make make_reader;
     BusyWait reader_wait;
     int readers = limits::kStoreReaders;
+    std::shared_ptr<Connections> connections = nullptr;  // of the sessions above
   };
   SqlStore(Parts parts, Events& events);
+  ~SqlStore();
+  SqlStore(const SqlStore&) = delete;
+  SqlStore& operator=(const SqlStore&) = delete;
 
   AdmissionStore& admission() { return admission_; }
   DispatchStore& dispatch() { return dispatch_; }
@@ -46,6 +51,7 @@ class SqlStore {
   std::optional<Error> write_trouble() const { return writer_.trouble(); }
 
  private:
+  std::shared_ptr<Connections> connections_;
   CommitQueue writer_;
   ReaderPool readers_;
   AdmissionFace admission_;

@@ -158,7 +158,7 @@ class SqliteSession final : public Session {
   Result<Done> ensure_usable() override {
     if (session_ && !in_transaction() && !has_moved())
       if (auto kept = keep_log(); !kept) return kept;
-    if (session_ && !broken_ && !in_transaction() && is_in_place()) return Done{};
+    if (session_ && !broken_ && !in_transaction() && is_in_place() && !is_draining()) return Done{};
     close();
     auto opened = open();
     if (!opened) close();
@@ -186,7 +186,10 @@ class SqliteSession final : public Session {
     const int code = result & 0xFF;  // the primary code
     busy_ = code == SQLITE_BUSY || code == SQLITE_LOCKED;
     broken_ = broken_ || breaks_session(code);
-    return fail(kind_of(code),
+    // What could not be synced stands in the log all the same, whole, and is read by whoever opens
+    // the store after the last of us was killed, unless a later commit overwrites it.
+    const bool may_surface = text == "COMMIT" && code == SQLITE_IOERR;
+    return fail(may_surface ? Failure::unknown_outcome : kind_of(code),
                 fmt::format("{}: {}", options_.path, sqlite_api::sqlite3_errstr(code)));
   }
 
@@ -212,6 +215,11 @@ class SqliteSession final : public Session {
     if (!options_.create && !fs::exists(options_.path, ignored))
       return not_open("there is no such store");
     if (options_.create) make_folder();
+    if (!enter()) {
+      auto draining = not_open("its older connections are being closed");
+      busy_ = true;  // it is a matter of milliseconds
+      return draining;
+    }
     if (is_scrap()) return fail(Failure::corrupt, options_.path + ": file is not a database");
     try {
       // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
@@ -260,13 +268,28 @@ class SqliteSession final : public Session {
 
   // Before a connection is given up for another one: what was acknowledged may be in its log alone.
   Result<Done> keep_log() {
-    const LogFiles::State state = log_files_.state();
-    if (state == LogFiles::State::same || state == LogFiles::State::replaced) return Done{};
-    if (!options_.log_rescued) return not_open("its write-ahead log was taken away");
-    auto kept = state == LogFiles::State::log_gone ? put_log_back() : move_log_into_database();
-    if (kept) options_.log_rescued();
-    return kept;
+    using State = LogFiles::State;
+    const State state = log_files_.state();
+    if (state == State::same || state == State::log_replaced) return Done{};
+    if (state == State::index_replaced) return drain();
+    if (!options_.log_rescued) {
+      if (state == State::all_gone) {  // or the writer could not leave the old index
+        static_cast<void>(drain());
+        close();
+      }
+      return not_open("its write-ahead log was taken away");
+    }
+    auto kept = state == State::log_gone ? put_log_back() : move_log_into_database();
+    if (!kept) return kept;
+    options_.log_rescued();
+    return state == State::all_gone ? drain() : kept;
   }
+
+  Result<Done> drain() {
+    if (options_.connections) options_.connections->drain();
+    return Done{};
+  }
+  bool is_draining() const { return options_.connections && options_.connections->is_draining(); }
 
   // Under the write lock, which is the index's: whoever still works with it commits nothing now.
   Result<Done> put_log_back() {
@@ -300,10 +323,16 @@ class SqliteSession final : public Session {
     return busy;
   }
 
+  bool enter() {
+    if (options_.connections && !entered_) entered_ = options_.connections->enter();
+    return entered_ || !options_.connections;
+  }
+
   void close() {
     kept_.clear();
     log_files_.forget();
     session_.reset();
+    if (std::exchange(entered_, false)) options_.connections->leave();
   }
 
   // The library keeps the class's type information to itself, which the check of a cast would need.
@@ -315,6 +344,7 @@ class SqliteSession final : public Session {
   std::unique_ptr<soci::session> session_;
   std::unordered_map<std::string, std::unique_ptr<KeptStatement>> kept_;
   LogFiles log_files_;
+  bool entered_ = false;  // among options_.connections
   bool broken_ = false;
   bool busy_ = false;
 };

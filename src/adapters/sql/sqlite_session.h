@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/sql/connections.h"
 #include "adapters/sql/session.h"
 
 namespace coderunner::sql {
@@ -19,6 +20,7 @@ struct SqliteOptions {
   // Told after a deleted write-ahead log was put back. Empty: a session that must not write, and
   // waits until another one has.
   std::function<void()> log_rescued;
+  std::shared_ptr<Connections> connections;  // null: none of its store has another in this process
 };
 
 // Still closed: ensure_usable() opens it, and answers `corrupt` for a file that is no database.

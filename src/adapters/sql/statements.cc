@@ -190,7 +190,7 @@ constexpr std::string_view kEndNeverDispatched =
 #define CODERUNNER_KEYS_TO_SCRUB                                                        \
   "SELECT j.job_id FROM codeRunner_jobs j WHERE j.apikey IS NOT NULL AND j.job_id > 0 " \
   "AND EXISTS (SELECT 1 FROM codeRunner_executions e WHERE e.job_id = j.job_id "        \
-  "AND e.status <> 'queued' AND COALESCE(e.started_at, e.finished_at) < :before) "      \
+  "AND COALESCE(e.started_at, e.finished_at) < :before) "                               \
   "AND NOT EXISTS (SELECT 1 FROM codeRunner_executions e WHERE e.job_id = j.job_id "    \
   "AND e.status = 'queued') LIMIT :most"
 
