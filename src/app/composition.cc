@@ -13,16 +13,18 @@ executor::PoolSettings pool_settings(const Settings& settings) {
   return {.max_children = settings.executor.max_children, .wall = settings.executor.wall};
 }
 
+GatePolicy gate_policy(const Settings& settings) {
+  return {.margin = settings.gate.margin, .max = settings.gate.max, .minute = settings.gate.minute};
+}
+
 executor::RunSettings run_settings(const Settings& settings) {
-  const GatePolicy gate{
-      .margin = settings.gate.margin, .max = settings.gate.max, .minute = settings.gate.minute};
   return {
       .wall = settings.executor.wall,
       .script = {.loop_budget = settings.executor.loop_budget, .memory = settings.executor.memory},
       .api = {.base_url = settings.api.base_url, .timeout = settings.api.timeout},
       .ladder = {.max_attempts = settings.api.max_attempts,
                  .method_limit_wait = settings.api.method_limit_wait,
-                 .gate = gate}};
+                 .gate = gate_policy(settings)}};
 }
 
 std::string lock_path(const Settings& settings) {

@@ -266,6 +266,7 @@ void Daemon::start_drainer() {
                       .limits = {.order = settings_.queue.order,
                                  .concurrency = settings_.queue.concurrency,
                                  .per_account = settings_.queue.per_account},
+                      .gate = gate_policy(settings_),
                       .poll_interval = settings_.queue.poll_interval,
                       .doubtful_after = doubtful},
       DrainerParts{.store = serving_.store->dispatch(),
@@ -311,6 +312,7 @@ void Daemon::make_routes() {
       PlanLimits{.order = settings_.queue.order,
                  .concurrency = settings_.queue.concurrency,
                  .per_account = settings_.queue.per_account},
+      gate_policy(settings_),
       ObservatoryParts{
           .view = serving_.store->view(),
           .gates = serving_.store->gates(),

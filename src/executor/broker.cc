@@ -160,6 +160,7 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
                            task_.ladder.gate);
   seen.method_limit = answer.status && says_method_limit(*answer.status, answer.body);
 
+  if (answer.status != Gate::kRateLimited && answer.remaining == 0) close_spent_minute(*answer.status);
   const LadderStep step = next_step(seen, attempt, to_wall(), task_.ladder);
   if (step.close_gate_for) close_gate(*step.close_gate_for);
   if (const auto* raise = std::get_if<Raise>(&step.move))
@@ -174,8 +175,23 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
 void Broker::close_gate(Millis retry_after) {
   if (!task_.key) return;
   const UtcTime now = parts_.clock.utc_now();
-  Gate gate{*task_.key, gate_until(now, retry_after, task_.ladder.gate), now, now, retry_after};
-  const auto closed = parts_.gates.close(gate, now);
+  close_gate(Gate{
+      *task_.key, gate_until(now, retry_after, task_.ladder.gate), now, now, retry_after});
+}
+
+// The answer says that nothing is left of this minute: nobody has to meet the 429 that would
+// follow.
+void Broker::close_spent_minute(int status) {
+  if (!task_.key) return;
+  const UtcTime now = parts_.clock.utc_now();
+  const auto last = parts_.gates.last(*task_.key);
+  const UtcTime until =
+      minute_end(last ? *last : std::optional<Gate>{}, now, task_.ladder.gate);
+  close_gate(Gate{*task_.key, until, now, now, std::nullopt, status});
+}
+
+void Broker::close_gate(const Gate& gate) {
+  const auto closed = parts_.gates.close(gate, gate.last_seen);
   if (!closed)
     parts_.events.record({Level::warn,
                           "gate_error",

@@ -55,6 +55,8 @@ class Broker {
   ApiAnswer attempt_once(const ScriptCall& call, int attempt);
   Stop judge(const ScriptCall& call, int attempt, const ApiAnswer& answer);
   void close_gate(Millis retry_after);
+  void close_spent_minute(int status);
+  void close_gate(const Gate& gate);
   Stop wait_before_resend(const ScriptCall& call, int attempt, Millis wait);
   Millis to_wall() const;
 

@@ -297,7 +297,10 @@ class QueueView {
   // Oldest first, strictly after `after`.
   virtual Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) = 0;
   virtual Result<QueueFigures> figures() = 0;
-  virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;  // as DispatchStore has it
+  // As DispatchStore has them:
+  virtual Result<std::vector<Lane>> lanes(int rows_per_lane) = 0;
+  virtual Result<std::vector<RunningRow>> running() = 0;
+  virtual Result<std::vector<GateRecord>> gate_records(UtcTime now) = 0;
   virtual Result<Standing> standing() = 0;
 };
 

@@ -233,12 +233,27 @@ void Drainer::account_slot_time(const std::vector<Occupied>& occupied) {
   for (const Occupied& one : occupied) ++held_[one.account];
 }
 
+namespace {
+
+// As many of a lane's oldest rows as any account may have in flight.
+int widest_cap(int usual, const Standing& standing) {
+  for (const auto& [account, cap] : standing.per_account) usual = std::max(usual, cap);
+  return usual;
+}
+
+}  // namespace
+
 Result<Millis> Drainer::pick(std::vector<Occupied> occupied) {
-  auto lanes = parts_.store.lanes(settings_.limits.per_account);
+  auto standing = parts_.store.standing();
+  if (!standing) return standing.error();
+  auto lanes = parts_.store.lanes(widest_cap(settings_.limits.per_account, *standing));
   if (!lanes) return lanes.error();
   PlanInput input{.limits = settings_.limits,
                   .lanes = *std::move(lanes),
                   .in_flight = std::move(occupied),
+                  .everybody_paused = standing->everybody_paused,
+                  .paused = std::move(standing->paused),
+                  .per_account = std::move(standing->per_account),
                   .executor_down_until = executor_down_until(),
                   .now = now_};
   if (!input.lanes.empty())

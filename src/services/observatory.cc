@@ -17,11 +17,18 @@ constexpr std::array<std::pair<DrainerState, std::string_view>, 7> kWords{{
     {DrainerState::idle, "idle"},
 }};
 
-const Gate* gate_of(const QueueSnapshot& snapshot, const std::optional<ApiKeyHash>& key) {
-  if (!key) return nullptr;
-  for (const Gate& gate : snapshot.gates)
-    if (gate.key == *key && gate.until > snapshot.now) return &gate;
+// What the plan says of a lane; nullptr where its head is picked.
+const LaneSkip* skip_of(const Plan& plan, const AccountId& account,
+                        const std::optional<ApiKeyHash>& key) {
+  for (const LaneSkip& skip : plan.skips)
+    if (skip.account == account && skip.key == key) return &skip;
   return nullptr;
+}
+
+// Waits for a time or an operator, not for a slot (rulings 15).
+bool is_parked(const LaneSkip* skip) {
+  return skip != nullptr &&
+         (skip->reason == QueuedReason::paused || skip->reason == QueuedReason::key_gated);
 }
 
 int total_in_flight(const QueueSnapshot& snapshot) {
@@ -46,6 +53,7 @@ DrainerState state_of(const QueueReport& report, const QueueSnapshot& snapshot, 
   const bool stalled =
       !report.last_tick || snapshot.now - *report.last_tick > limits::kStalledAfter;
   if (stalled) return DrainerState::stalled;
+  if (snapshot.standing.everybody_paused) return DrainerState::paused;
   if (executor_is_down(snapshot)) return DrainerState::executor_unavailable;
   if (eligible > 0 && report.in_flight >= report.concurrency) return DrainerState::saturated;
   if (eligible > 0 || report.in_flight > 0) return DrainerState::draining;
@@ -60,6 +68,27 @@ std::string_view to_text(DrainerState state) {
   return {};
 }
 
+Plan plan_of(const QueueSnapshot& snapshot) {
+  PlanInput input{.limits = snapshot.limits,
+                  .lanes = snapshot.lanes,
+                  .everybody_paused = snapshot.standing.everybody_paused,
+                  .paused = snapshot.standing.paused,
+                  .per_account = snapshot.standing.per_account,
+                  .now = snapshot.now};
+  // Down until a dispatch has begun again, not only until it is tried.
+  if (const auto until = snapshot.drainer.executor_down_until)
+    input.executor_down_until = std::max(*until, snapshot.now + Millis{1});
+  for (const RunningRow& row : snapshot.running)
+    input.in_flight.push_back({row.execution, row.account, row.key});
+  for (const Gate& gate : snapshot.gates) input.gates[gate.key] = gate.until;
+  for (const GateRecord& record : snapshot.gate_records) {
+    if (was_limited_lately(record.gate, snapshot.now, snapshot.gate))
+      input.limited.insert(record.gate.key);
+    if (is_probing(record, snapshot.now, snapshot.gate)) input.probing.insert(record.gate.key);
+  }
+  return plan_lanes(input, FairShare{});
+}
+
 QueueReport report_queue(const QueueSnapshot& snapshot) {
   QueueReport report{.in_flight = total_in_flight(snapshot),
                      .concurrency = snapshot.limits.concurrency,
@@ -68,60 +97,58 @@ QueueReport report_queue(const QueueSnapshot& snapshot) {
                      .gated_keys = {},
                      .accounts = snapshot.figures.accounts,
                      .now = snapshot.now};
+  const Plan plan = plan_of(snapshot);
   int eligible = 0;
   for (const Gate& gate : snapshot.gates)
     if (gate.until > snapshot.now) report.gated_keys.push_back({gate.key, gate.until, 0});
   for (const KeyFigures& lane : snapshot.figures.lanes) {
     report.depth += lane.queued;
+    for (GatedKey& gated : report.gated_keys)
+      if (lane.key == gated.key) gated.queued += lane.queued;
     const Millis waited = age(snapshot, lane.oldest_queued_at);
-    if (gate_of(snapshot, lane.key) == nullptr) {
-      eligible += lane.queued;
-      report.oldest_eligible_age = std::max(report.oldest_eligible_age, waited);
+    if (is_parked(skip_of(plan, lane.account_id, lane.key))) {
+      report.oldest_parked_age = std::max(report.oldest_parked_age, waited);
       continue;
     }
-    report.oldest_parked_age = std::max(report.oldest_parked_age, waited);
-    for (GatedKey& gated : report.gated_keys)
-      if (gated.key == *lane.key) gated.queued += lane.queued;
+    eligible += lane.queued;
+    report.oldest_eligible_age = std::max(report.oldest_eligible_age, waited);
   }
   report.oldest_queued_age = std::max(report.oldest_eligible_age, report.oldest_parked_age);
   report.state = state_of(report, snapshot, eligible);
   return report;
 }
 
-WaitReason why_queued(const Execution& execution, const QueueSnapshot& snapshot) {
-  if (const Gate* gate = gate_of(snapshot, execution.key))
-    return {QueuedReason::key_gated, gate->until};
-  if (executor_is_down(snapshot))
-    return {QueuedReason::executor_unavailable, snapshot.drainer.executor_down_until};
-  for (const AccountFigures& account : snapshot.figures.accounts)
-    if (account.account_id == execution.account_id &&
-        account.in_flight >= snapshot.limits.per_account)
-      return {QueuedReason::account_at_cap, std::nullopt};
-  if (total_in_flight(snapshot) >= snapshot.limits.concurrency)
-    return {QueuedReason::no_free_slot, std::nullopt};
-  for (const KeyFigures& lane : snapshot.figures.lanes)
-    if (lane.account_id == execution.account_id && lane.key == execution.key &&
-        lane.oldest_queued_at < execution.queued_at)
+WaitReason why_queued(const Execution& execution, const QueueSnapshot& snapshot, const Plan& plan) {
+  if (const LaneSkip* skip = skip_of(plan, execution.account_id, execution.key))
+    return {skip->reason, skip->until};
+  for (const Lane& lane : snapshot.lanes)
+    if (lane.account == execution.account_id && lane.key == execution.key && !lane.rows.empty() &&
+        lane.rows.front().execution != execution.id)
       return {QueuedReason::behind, std::nullopt};
   return {QueuedReason::next, std::nullopt};
 }
 
-Observatory::Observatory(PlanLimits limits, ObservatoryParts parts)
-    : limits_(limits), parts_(std::move(parts)) {}
+Observatory::Observatory(PlanLimits limits, GatePolicy gate, ObservatoryParts parts)
+    : limits_(limits), gate_(gate), parts_(std::move(parts)) {}
 
 Result<QueueSnapshot> Observatory::snapshot() {
-  QueueSnapshot snapshot{.figures = {},
-                         .gates = {},
-                         .drainer = parts_.drainer(),
-                         .limits = limits_,
-                         .now = parts_.clock.utc_now()};
-  auto figures = parts_.view.figures();
-  if (!figures) return figures.error();
-  auto gates = parts_.gates.closed(snapshot.now);
-  if (!gates) return gates.error();
-  snapshot.figures = *std::move(figures);
-  snapshot.gates = *std::move(gates);
-  return snapshot;
+  QueueSnapshot taken{
+      .drainer = parts_.drainer(), .limits = limits_, .gate = gate_, .now = parts_.clock.utc_now()};
+  std::optional<Error> failed;
+  const auto keep = [&failed](auto& into, auto read) {
+    if (read)
+      into = *std::move(read);
+    else if (!failed)
+      failed = read.error();
+  };
+  keep(taken.figures, parts_.view.figures());
+  keep(taken.gates, parts_.gates.closed(taken.now));
+  keep(taken.gate_records, parts_.view.gate_records(taken.now));
+  keep(taken.lanes, parts_.view.lanes(1));
+  keep(taken.running, parts_.view.running());
+  keep(taken.standing, parts_.view.standing());
+  if (failed) return *failed;
+  return taken;
 }
 
 Result<QueueReport> Observatory::queue() {
@@ -138,7 +165,7 @@ Result<std::optional<ExecutionReport>> Observatory::execution(ExecutionId id) {
   if (report.execution.status == Status::queued) {
     const auto taken = snapshot();
     if (!taken) return taken.error();
-    report.waits = why_queued(report.execution, *taken);
+    report.waits = why_queued(report.execution, *taken, plan_of(*taken));
   }
   return std::optional{std::move(report)};
 }
@@ -147,6 +174,7 @@ Result<std::vector<ExecutionReport>> Observatory::executions(const ExecutionFilt
   auto found = parts_.view.executions(filter);
   if (!found) return found.error();
   std::optional<QueueSnapshot> taken;
+  Plan plan;
   std::vector<ExecutionReport> reports;
   for (Execution& execution : *found) {
     std::optional<WaitReason> waits;
@@ -155,8 +183,9 @@ Result<std::vector<ExecutionReport>> Observatory::executions(const ExecutionFilt
         auto now = snapshot();
         if (!now) return now.error();
         taken = *std::move(now);
+        plan = plan_of(*taken);
       }
-      waits = why_queued(execution, *taken);
+      waits = why_queued(execution, *taken, plan);
     }
     reports.push_back({std::move(execution), waits});
   }

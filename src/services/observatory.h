@@ -59,16 +59,23 @@ struct ExecutionReport {
   std::optional<WaitReason> waits;  // of a queued one
 };
 
-// What everything above is derived from, read at one moment.
+// What everything above is derived from, read at one moment. What is not picked and why is asked of
+// the drainer's own plan.
 struct QueueSnapshot {
   QueueFigures figures;
   std::vector<Gate> gates;
+  std::vector<GateRecord> gate_records;
+  std::vector<Lane> lanes;  // their heads
+  std::vector<RunningRow> running;
+  Standing standing;
   DrainerStatus drainer;
   PlanLimits limits;
+  GatePolicy gate;
   UtcTime now;
 };
+Plan plan_of(const QueueSnapshot& snapshot);
 QueueReport report_queue(const QueueSnapshot& snapshot);
-WaitReason why_queued(const Execution& execution, const QueueSnapshot& snapshot);
+WaitReason why_queued(const Execution& execution, const QueueSnapshot& snapshot, const Plan& plan);
 
 struct ObservatoryParts {
   QueueView& view;
@@ -79,7 +86,7 @@ struct ObservatoryParts {
 
 class Observatory {
  public:
-  Observatory(PlanLimits limits, ObservatoryParts parts);
+  Observatory(PlanLimits limits, GatePolicy gate, ObservatoryParts parts);
 
   Result<QueueReport> queue();
   Result<std::optional<ExecutionReport>> execution(ExecutionId id);
@@ -89,6 +96,7 @@ class Observatory {
   Result<QueueSnapshot> snapshot();
 
   PlanLimits limits_;
+  GatePolicy gate_;
   ObservatoryParts parts_;
 };
 

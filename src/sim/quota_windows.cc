@@ -12,7 +12,7 @@ constexpr Millis kHour = 1h;
 
 }  // namespace
 
-std::optional<Millis> QuotaWindows::call(const std::string& key, Millis since_zero) {
+QuotaWindows::Answer QuotaWindows::call(const std::string& key, Millis since_zero) {
   Used& used = used_[key];
   const auto enter = [since_zero](Window& window, Millis length) {
     const std::int64_t number = since_zero / length;
@@ -27,10 +27,11 @@ std::optional<Millis> QuotaWindows::call(const std::string& key, Millis since_ze
   };
   const Millis wait = std::max(left(used.minute, quota_.per_minute, kMinute),
                                left(used.hour, quota_.per_hour, kHour));
-  if (wait > Millis{0}) return wait;
+  if (wait > Millis{0}) return {wait, std::nullopt};
   ++used.minute.used;
   ++used.hour.used;
-  return std::nullopt;
+  if (quota_.per_minute == 0) return {};
+  return {std::nullopt, quota_.per_minute - used.minute.used};
 }
 
 }  // namespace coderunner::sim

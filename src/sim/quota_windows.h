@@ -22,9 +22,11 @@ class QuotaWindows {
  public:
   explicit QuotaWindows(const Quota& quota) : quota_(quota) {}
 
-  // One call of `key` at `since_zero`: nothing where it is served, the retry_after of its 429
-  // otherwise (of both windows the later).
-  std::optional<Millis> call(const std::string& key, Millis since_zero);
+  struct Answer {
+    std::optional<Millis> retry_after;  // of its 429, of both windows the later; nothing: served
+    std::optional<int> remaining;       // calls left in the minute, where it is limited
+  };
+  Answer call(const std::string& key, Millis since_zero);
 
  private:
   struct Window {

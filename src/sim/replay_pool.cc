@@ -53,7 +53,7 @@ class Pool {
   void step(Run run) {
     const TraceArrival& arrival = *run.arrival;
     if (run.call == arrival.api_calls) return end(run, RunFate::succeeded);
-    if (const auto retry_after = quota_.call(arrival.key, now_)) {
+    if (const auto retry_after = quota_.call(arrival.key, now_).retry_after) {
       if (*retry_after >= limits::kLongRetryAfter) return end(run, RunFate::failed);
       return go_on(run, *retry_after + limits::kGateMargin);
     }

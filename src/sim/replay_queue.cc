@@ -180,31 +180,49 @@ class Queue {
 
   void call(Run run) {
     const TraceArrival& arrival = *run.arrival;
-    if (const auto retry_after = quota_.call(arrival.key, now())) return limited(run, *retry_after);
+    const QuotaWindows::Answer answer = quota_.call(arrival.key, now());
+    if (answer.retry_after) return limited(run, *answer.retry_after);
     const Millis cpu = arrival.cpu * (run.call + 1) / arrival.api_calls -
                        arrival.cpu * run.call / arrival.api_calls;
     ++run.call;
     run.attempt = 1;
-    after(arrival.call + cpu, run, [this](const Run& later) { pass_gate(later); });
+    after(arrival.call + cpu, run, [this, is_last = answer.remaining == 0](const Run& later) {
+      if (is_last) close_spent_minute(later);
+      pass_gate(later);
+    });
   }
 
   void limited(Run run, Millis retry_after) {
     const std::string header = fmt::to_string(retry_after / std::chrono::seconds{1});
     const LadderStep step = next_step({.status = 429, .hint = retry_hint(header, {}, ladder_.gate)},
                                       run.attempt, to_wall(run), ladder_);
-    const UtcTime utc = clock_.utc_now();
     if (step.close_gate_for) {
-      const Gate seen{.key = secrets_.api_key_hash(run.arrival->key),
-                      .until = gate_until(utc, *step.close_gate_for, ladder_.gate),
-                      .first_seen = utc,
-                      .last_seen = utc,
-                      .hint = *step.close_gate_for};
-      ensure(store_.close(seen, utc).has_value(), "a memory store is never away");
+      const UtcTime utc = clock_.utc_now();
+      close_gate({.key = secrets_.api_key_hash(run.arrival->key),
+                  .until = gate_until(utc, *step.close_gate_for, ladder_.gate),
+                  .first_seen = utc,
+                  .last_seen = utc,
+                  .hint = *step.close_gate_for});
     }
     const auto* again = std::get_if<WaitThenResend>(&step.move);
     if (again == nullptr) return end(run, RunFate::failed);
     ++run.attempt;
     after(again->wait, run, [this](const Run& later) { pass_gate(later); });
+  }
+
+  // The answer said that nothing is left of its minute.
+  void close_spent_minute(const Run& run) {
+    const UtcTime utc = clock_.utc_now();
+    const ApiKeyHash key = secrets_.api_key_hash(run.arrival->key);
+    close_gate({.key = key,
+                .until = minute_end(*store_.last(key), utc, ladder_.gate),
+                .first_seen = utc,
+                .last_seen = utc,
+                .status = 200});
+  }
+
+  void close_gate(const Gate& seen) {
+    ensure(store_.close(seen, seen.last_seen).has_value(), "a memory store is never away");
   }
 
   void after(Millis wait, const Run& run, std::function<void(const Run&)> then) {

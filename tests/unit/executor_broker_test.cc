@@ -299,6 +299,33 @@ TEST_F(BrokerTest, AGateStoreThatIsAwayIsAnOpenGate) {
   EXPECT_TRUE(events.has("gate_error"));
 }
 
+// ---- quota headers
+
+TEST_F(BrokerTest, AnAnswerThatLeavesNothingOfTheMinuteGatesTheKeyBeforeAnybodyMeetsA429) {
+  const UtcTime now = clock.utc_now();
+  api.answers = {{.status = 200, .body = "{}", .remaining = 0}, {.status = 200, .body = "{}"}};
+  call(post);
+  ASSERT_TRUE(gates.standing.has_value());
+  EXPECT_EQ(gates.standing->until, now + Millis{60'000}) << "nothing tells the window's phase";
+  EXPECT_EQ(gates.standing->status, 200);
+  call(post);
+  EXPECT_EQ(api.sent.back().at, now + Millis{60'000}) << "its own next call waits too";
+}
+
+TEST_F(BrokerTest, TheLast429TellsWhenTheSpentMinuteEnds) {
+  api.answers = {limited("10"), {.status = 200, .body = "{}", .remaining = 0}};
+  const UtcTime window_end = clock.utc_now() + Millis{10'000};
+  call(get);
+  EXPECT_EQ(gates.standing->until, window_end + Millis{60'000});
+  EXPECT_EQ(gates.standing->hint, Millis{10'000}) << "kept for the next one";
+}
+
+TEST_F(BrokerTest, ACallThatIsLeftGatesNothing) {
+  api.answers = {{.status = 200, .body = "{}", .remaining = 1}};
+  call(get);
+  EXPECT_FALSE(gates.standing.has_value());
+}
+
 // ---- 401, 5xx, no answer
 
 TEST_F(BrokerTest, AMethodLimitWaitsAMinuteAndGatesNothing) {

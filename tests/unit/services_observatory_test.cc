@@ -18,12 +18,36 @@ class ObservatoryTest : public ::testing::Test {
                                        .key = ApiKeyHash{key},
                                        .queued = count,
                                        .oldest_queued_at = kNow - oldest_age});
+    snapshot_.lanes.push_back({.account = {account},
+                               .key = ApiKeyHash{key},
+                               .rows = {{.execution = {++rows_},
+                                         .job = {rows_},
+                                         .queued_at = kNow - oldest_age,
+                                         .not_before = {}}}});
     of(account).queued += count;
   }
-  void running(const char* account, int count) { of(account).in_flight += count; }
+  void running(const char* account, int count, const char* key = "any") {
+    of(account).in_flight += count;
+    for (int i = 0; i < count; ++i)
+      snapshot_.running.push_back({.execution = {++rows_},
+                                   .account = {account},
+                                   .run = {},
+                                   .executor = {},
+                                   .started_at = kNow,
+                                   .key = ApiKeyHash{key}});
+  }
   void gate(const char* key, Millis left) {
     snapshot_.gates.push_back(
         {.key = {key}, .until = kNow + left, .first_seen = kNow, .last_seen = kNow});
+  }
+  // It was closed for so long, and opened just now.
+  void opened(const char* key, Millis after) {
+    snapshot_.gate_records.push_back({extend(std::nullopt,
+                                             {.key = {key},
+                                              .until = kNow,
+                                              .first_seen = kNow - after,
+                                              .last_seen = kNow - after},
+                                             kNow - after)});
   }
   AccountFigures& of(const char* account) {
     for (AccountFigures& one : snapshot_.figures.accounts)
@@ -31,15 +55,19 @@ class ObservatoryTest : public ::testing::Test {
     return snapshot_.figures.accounts.emplace_back(
         AccountFigures{.account = account, .account_id = {account}});
   }
-  WaitReason why(const char* account, const char* key, Millis age) const {
+  // Of the head of its lane, or of a row behind it.
+  WaitReason why(const char* account, const char* key, bool is_head = true) const {
     Execution execution;
     execution.account_id = {account};
     execution.key = ApiKeyHash{key};
-    execution.queued_at = kNow - age;
-    return why_queued(execution, snapshot_);
+    for (const Lane& lane : snapshot_.lanes)
+      if (is_head && lane.account == execution.account_id && lane.key == execution.key)
+        execution.id = lane.rows.front().execution;
+    return why_queued(execution, snapshot_, plan_of(snapshot_));
   }
   DrainerState state() const { return report_queue(snapshot_).state; }
 
+  std::int64_t rows_ = 0;
   QueueSnapshot snapshot_{.figures = {.accounts = {}, .lanes = {}, .last_tick = kNow - 1s},
                           .gates = {},
                           .drainer = {},
@@ -86,18 +114,57 @@ TEST_F(ObservatoryTest, AnEmptyQueueHasAgesOfZero) {
   EXPECT_EQ(report.depth, 0);
 }
 
+// R75: one line each, the first that holds
 TEST_F(ObservatoryTest, GivesTheFirstReasonThatHolds) {
   queued("a", "k", 3, 1min);
-  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::next, {}}));
-  EXPECT_EQ(why("a", "k", 30s), (WaitReason{QueuedReason::behind, {}}));
+  EXPECT_EQ(why("a", "k"), (WaitReason{QueuedReason::next, {}}));
+  EXPECT_EQ(why("a", "k", false), (WaitReason{QueuedReason::behind, {}}));
   running("z", 4);
-  EXPECT_EQ(why("a", "k", 30s), (WaitReason{QueuedReason::no_free_slot, {}}));
+  EXPECT_EQ(why("a", "k", false), (WaitReason{QueuedReason::no_free_slot, {}}));
   running("a", 2);
-  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::account_at_cap, {}}));
+  EXPECT_EQ(why("a", "k"), (WaitReason{QueuedReason::account_at_cap, {}}));
   snapshot_.drainer.executor_down_until = kNow + 2s;
-  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::executor_unavailable, kNow + 2s}));
+  EXPECT_EQ(why("a", "k"), (WaitReason{QueuedReason::executor_unavailable, kNow + 2s}));
   gate("k", 30s);
-  EXPECT_EQ(why("a", "k", 1min), (WaitReason{QueuedReason::key_gated, kNow + 30s}));
+  EXPECT_EQ(why("a", "k"), (WaitReason{QueuedReason::key_gated, kNow + 30s}));
+  snapshot_.standing.paused.insert({"a"});
+  EXPECT_EQ(why("a", "k"), (WaitReason{QueuedReason::paused, {}}));
+}
+
+TEST_F(ObservatoryTest, NamesALimitedKeysLastSlotAndAnOpenedGatesTrial) {
+  queued("a", "k", 3, 1min);
+  running("z", 3);
+  opened("k", 1min);
+  EXPECT_EQ(why("a", "k").reason, QueuedReason::last_slot_reserved);
+  opened("probed", 1h);
+  queued("b", "probed", 3, 1min);
+  running("b", 1, "probed");
+  EXPECT_EQ(why("b", "probed").reason, QueuedReason::key_probing);
+}
+
+TEST_F(ObservatoryTest, CountsAnAccountsOwnCap) {
+  queued("a", "k", 3, 1min);
+  running("a", 1);
+  snapshot_.standing.per_account[{"a"}] = 1;
+  EXPECT_EQ(why("a", "k").reason, QueuedReason::account_at_cap);
+}
+
+TEST_F(ObservatoryTest, PausedRowsAreParkedAndAPauseOfEverybodyIsAState) {
+  queued("a", "k", 3, 10h);
+  queued("b", "other", 1, 2s);
+  snapshot_.standing.paused.insert({"a"});
+  EXPECT_EQ(report_queue(snapshot_).oldest_eligible_age, 2s);
+  EXPECT_EQ(report_queue(snapshot_).oldest_parked_age, 10h);
+  EXPECT_EQ(state(), DrainerState::draining);
+  snapshot_.standing.everybody_paused = true;
+  EXPECT_EQ(state(), DrainerState::paused);
+  EXPECT_EQ(report_queue(snapshot_).oldest_eligible_age, 0ms);
+}
+
+TEST_F(ObservatoryTest, AnExecutorThatIsBeingTriedAgainIsStillDown) {
+  queued("a", "k", 1, 1s);
+  snapshot_.drainer.executor_down_until = kNow - 1s;
+  EXPECT_EQ(why("a", "k").reason, QueuedReason::executor_unavailable);
 }
 
 TEST_F(ObservatoryTest, EveryStateAndReasonHasTheWordOfTheContract) {

@@ -47,24 +47,32 @@ TEST(ATrace, ThatIsWrongNamesLineAndColumn) {
 
 TEST(AQuota, RefusesWithWhatIsLeftOfTheWindowRoundedUp) {
   QuotaWindows quota{{.per_minute = 2, .per_hour = 0}};
-  EXPECT_EQ(quota.call("k", 59'000ms), std::nullopt);
-  EXPECT_EQ(quota.call("k", 59'100ms), std::nullopt);
-  EXPECT_EQ(quota.call("k", 59'100ms), Millis{1000});
-  EXPECT_EQ(quota.call("other", 59'100ms), std::nullopt) << "another key";
-  EXPECT_EQ(quota.call("k", 60'000ms), std::nullopt) << "the next window";
+  EXPECT_EQ(quota.call("k", 59'000ms).retry_after, std::nullopt);
+  EXPECT_EQ(quota.call("k", 59'100ms).retry_after, std::nullopt);
+  EXPECT_EQ(quota.call("k", 59'100ms).retry_after, Millis{1000});
+  EXPECT_EQ(quota.call("other", 59'100ms).retry_after, std::nullopt) << "another key";
+  EXPECT_EQ(quota.call("k", 60'000ms).retry_after, std::nullopt) << "the next window";
 }
 
 TEST(AQuota, DoesNotChargeWhatItRefuses) {
   QuotaWindows quota{{.per_minute = 1, .per_hour = 2}};
-  EXPECT_EQ(quota.call("k", 0ms), std::nullopt);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(quota.call("k", 30s), Millis{30'000});
-  EXPECT_EQ(quota.call("k", 60s), std::nullopt) << "the hour had one left";
-  EXPECT_EQ(quota.call("k", 120s), Millis{3'480'000}) << "of both windows the later";
+  EXPECT_EQ(quota.call("k", 0ms).retry_after, std::nullopt);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(quota.call("k", 30s).retry_after, Millis{30'000});
+  EXPECT_EQ(quota.call("k", 60s).retry_after, std::nullopt) << "the hour had one left";
+  EXPECT_EQ(quota.call("k", 120s).retry_after, Millis{3'480'000}) << "of both windows the later";
+}
+
+TEST(AQuota, SaysWhatIsLeftOfTheMinute) {
+  QuotaWindows quota{{.per_minute = 2}};
+  EXPECT_EQ(quota.call("k", 0ms).remaining, 1);
+  EXPECT_EQ(quota.call("k", 1s).remaining, 0);
+  EXPECT_EQ(quota.call("k", 2s).remaining, std::nullopt) << "refused";
+  EXPECT_EQ(quota.call("k", 60s).remaining, 1);
 }
 
 TEST(AQuota, OfZeroIsNone) {
   QuotaWindows quota{{}};
-  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(quota.call("k", 0ms), std::nullopt);
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(quota.call("k", 0ms).retry_after, std::nullopt);
 }
 
 }  // namespace

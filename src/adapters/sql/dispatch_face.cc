@@ -49,21 +49,6 @@ Result<Done> read_account(Session& session, const MaybeText& account, int rows_p
   return Done{};
 }
 
-// A skip scan: the index is entered once a lane, however long the backlog behind its heads is.
-Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
-  std::vector<Lane> lanes;
-  if (const auto nameless = read_account(session, {}, rows_per_lane, lanes); !nameless)
-    return nameless.error();
-  auto account = dive(session, text::kFirstAccount, {});
-  while (account && *account) {
-    if (const auto read = read_account(session, *account, rows_per_lane, lanes); !read)
-      return read.error();
-    account = dive(session, text::kNextAccount, {*account});
-  }
-  if (!account) return account.error();
-  return lanes;
-}
-
 Result<Keep> mint_nonce(Session& session, const Mint& mint, MintAnswer& answer) {
   const auto seen = session.query(text::kMintable, {mint.now, mint.execution, mint.job});
   if (!seen) return seen.error();
@@ -138,6 +123,21 @@ Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end) {
         was_that_run = true;
         return run_ended(session, end);
       });
+}
+
+// A skip scan: the index is entered once a lane, however long the backlog behind its heads is.
+Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
+  std::vector<Lane> lanes;
+  if (const auto nameless = read_account(session, {}, rows_per_lane, lanes); !nameless)
+    return nameless.error();
+  auto account = dive(session, text::kFirstAccount, {});
+  while (account && *account) {
+    if (const auto read = read_account(session, *account, rows_per_lane, lanes); !read)
+      return read.error();
+    account = dive(session, text::kNextAccount, {*account});
+  }
+  if (!account) return account.error();
+  return lanes;
 }
 
 Result<std::vector<Lane>> DispatchFace::lanes(int rows_per_lane) {

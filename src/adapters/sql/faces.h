@@ -89,6 +89,8 @@ class ViewFace final : public QueueView {
   Result<std::vector<Execution>> executions(const ExecutionFilter& filter) override;
   Result<std::vector<LogLine>> logs(ExecutionId id, LogId after, int limit) override;
   Result<QueueFigures> figures() override;
+  Result<std::vector<Lane>> lanes(int rows_per_lane) override;
+  Result<std::vector<RunningRow>> running() override;
   Result<std::vector<GateRecord>> gate_records(UtcTime now) override;
   Result<Standing> standing() override;
 
@@ -127,6 +129,7 @@ class ControlFace final : public ControlStore {
   ReaderPool& readers_;
 };
 
+Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane);
 Result<std::vector<GateRecord>> read_gate_records(Session& session, UtcTime now);
 
 // Ends the run with this id (NULL: a row of an old writer) and scrubs its job's API key; in the

@@ -117,6 +117,15 @@ Result<std::vector<LogLine>> ViewFace::logs(ExecutionId id, LogId after, int lim
   });
 }
 
+Result<std::vector<Lane>> ViewFace::lanes(int rows_per_lane) {
+  return readers_.read<std::vector<Lane>>(
+      [&](Session& session) { return read_lanes(session, std::max(rows_per_lane, 0)); });
+}
+
+Result<std::vector<RunningRow>> ViewFace::running() {
+  return readers_.read<std::vector<RunningRow>>(read_running_rows);
+}
+
 Result<std::vector<GateRecord>> ViewFace::gate_records(UtcTime now) {
   return readers_.read<std::vector<GateRecord>>(
       [now](Session& session) { return read_gate_records(session, now); });
