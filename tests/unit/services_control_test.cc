@@ -20,7 +20,8 @@ class ControlTest : public testing::Test {
     fresh.sealed_key = "sealed:" + key;
     fresh.queued_at = clock.utc_now();
     Admitted admitted;
-    store.admit(fresh, [&](Result<Admitted> answer) { admitted = *answer; });
+    store.admit(fresh,
+                [&](const Result<AdmitAnswer>& answer) { admitted = std::get<Admitted>(*answer); });
     return admitted;
   }
   void run(const std::string& account) {
