@@ -18,9 +18,31 @@ constexpr std::string_view kExecutions = "/executions/";
 constexpr std::string_view kLogs = "/logs";
 constexpr const char* kAlive = R"({"status":"ok"})";
 
+HttpResponse rejected_answer(const Rejected& rejected) {
+  HttpResponse response = json_answer(rejected.full == TooDeep::Of::account ? 429 : 503,
+                                      error_json({.code = number(ErrorCode::rejected_for_depth),
+                                                  .message = rejected.message,
+                                                  .execution = rejected.execution}));
+  const auto wait = std::chrono::ceil<std::chrono::seconds>(limits::kRetryAfterRejection);
+  response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  return response;
+}
+
+HttpResponse key_reused_answer(const KeyReused& reused) {
+  return error_answer(
+      409, {.code = 409,
+            .message = "this Idempotency-Key was used within 24 hours for another submission",
+            .execution = reused.first});
+}
+
 HttpResponse admission_answer(const AdmissionAnswer& answer) {
   if (const auto* admitted = std::get_if<Admitted>(&answer))
     return json_answer(202, admitted_json(admitted->execution, admitted->job, Status::queued));
+  if (const auto* repeated = std::get_if<Repeated>(&answer))
+    return json_answer(
+        200, admitted_json(repeated->first.execution, repeated->first.job, repeated->status));
+  if (const auto* reused = std::get_if<KeyReused>(&answer)) return key_reused_answer(*reused);
+  if (const auto* rejected = std::get_if<Rejected>(&answer)) return rejected_answer(*rejected);
   if (const auto* error = std::get_if<FieldError>(&answer)) return field_error(*error);
   if (const auto* refused = std::get_if<Unparsable>(&answer))
     return error_answer(
@@ -133,9 +155,12 @@ void Routes::submit(const HttpRequest& request, const HttpRespond& respond) {
   if (const auto* error = std::get_if<Error>(&decoded))
     return respond(plain_error(400, error->message));
   if (const auto* error = std::get_if<FieldError>(&decoded)) return respond(field_error(*error));
-  parts_.admission.submit(
-      std::get<SubmissionFields>(std::move(decoded)),
-      [respond](const AdmissionAnswer& answer) { respond(admission_answer(answer)); });
+  SubmissionFields fields = std::get<SubmissionFields>(std::move(decoded));
+  if (const auto key = request.headers.find("idempotency-key"); key != request.headers.end())
+    fields.idempotency_key = key->second;
+  parts_.admission.submit(std::move(fields), [respond](const AdmissionAnswer& answer) {
+    respond(admission_answer(answer));
+  });
 }
 
 HttpResponse Routes::operate(const HttpRequest& request) {

@@ -301,13 +301,14 @@ void Daemon::make_routes() {
   const auto wake = [loop, wakeup = settings_.queue.wakeup && loop != nullptr] {
     if (wakeup) loop->wake();
   };
-  serving_.admission =
-      std::make_unique<Admission>(AdmissionParts{.store = serving_.store->admission(),
-                                                 .script_check = script_check_,
-                                                 .secrets = *secrets_,
-                                                 .entropy = entropy_,
-                                                 .clock = clock_},
-                                  wake);
+  serving_.admission = std::make_unique<Admission>(
+      AdmissionParts{.store = serving_.store->admission(),
+                     .script_check = script_check_,
+                     .secrets = *secrets_,
+                     .entropy = entropy_,
+                     .clock = clock_,
+                     .caps = {settings_.queue.max_queued_per_account, settings_.queue.max_queued}},
+      wake);
   serving_.observatory = std::make_unique<Observatory>(
       PlanLimits{.order = settings_.queue.order,
                  .concurrency = settings_.queue.concurrency,

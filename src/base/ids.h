@@ -33,6 +33,8 @@ using Nonce = TextId<struct NonceTag>;          // 128 random bits in hex, the s
 using NonceHash = TextId<struct NonceHashTag>;  // what the store holds of it
 using RunId = TextId<struct RunTag>;            // 128 random bits in hex, one per begin
 using AdmissionRef = TextId<struct RefTag>;     // 128 random bits in hex, an admission's own mark
+using RequestHash =
+    TextId<struct RequestTag>;  // request_hash: of what an Idempotency-Key came with
 using ExecutorId = TextId<struct ExecutorTag>;  // host|boot id|pid namespace|pid|start time
 using DrainerId = TextId<struct DrainerTag>;    // unique per process start
 

@@ -27,6 +27,21 @@ std::optional<FieldError> check_required(const SubmissionFields& fields) {
   return std::nullopt;
 }
 
+std::optional<FieldError> check_idempotency_key(const std::optional<std::string>& key) {
+  if (!key) return std::nullopt;
+  const bool printable =
+      std::all_of(key->begin(), key->end(), [](char c) { return c >= ' ' && c < '\x7f'; });
+  if (!key->empty() && key->size() <= limits::kMaxIdempotencyKeyBytes && printable)
+    return std::nullopt;
+  return FieldError{"Idempotency-Key", "Idempotency-Key must be 1 to 255 printable ASCII"};
+}
+
+// "4:acme": where one field ends and the next begins can not be argued about.
+void append_field(std::string& text, const std::optional<std::string>& field) {
+  if (field) text.append(std::to_string(field->size())).append(":").append(*field);
+  text.push_back(';');
+}
+
 std::optional<FieldError> check_text(const SubmissionFields& fields) {
   if (!is_valid_utf8(*fields.source)) return FieldError{"source", "source is not valid UTF-8"};
   if (fields.source->find('\0') != std::string::npos)
@@ -60,6 +75,17 @@ std::optional<std::string> normal_account(std::string account) {
   return account;
 }
 
+std::string request_text(const Submission& submission) {
+  std::string text = "request;";
+  append_field(text, submission.account);
+  append_field(text, submission.apikey);
+  append_field(text, submission.source);
+  append_field(text, submission.identifier);
+  append_field(text, submission.payload);
+  text.append(submission.debug ? "debug" : "");
+  return text;
+}
+
 std::variant<Submission, FieldError> check_submission(SubmissionFields fields) {
   if (auto error = check_required(fields)) return *std::move(error);
   auto account = normal_account(*std::move(fields.account));
@@ -69,12 +95,14 @@ std::variant<Submission, FieldError> check_submission(SubmissionFields fields) {
   if (fields.apikey->size() > limits::kMaxApiKeyBytes || !is_header_safe(*fields.apikey))
     return FieldError{"apikey", "apikey must be printable ASCII without spaces, at most 1024"};
   if (auto error = check_text(fields)) return *std::move(error);
+  if (auto error = check_idempotency_key(fields.idempotency_key)) return *std::move(error);
   return Submission{.account = *std::move(account),
                     .apikey = *std::move(fields.apikey),
                     .source = *std::move(fields.source),
                     .identifier = std::move(fields.identifier),
                     .payload = std::move(fields.payload),
-                    .debug = fields.debug};
+                    .debug = fields.debug,
+                    .idempotency_key = std::move(fields.idempotency_key)};
 }
 
 }  // namespace coderunner

@@ -16,6 +16,7 @@ struct SubmissionFields {  // as decoded from the request, nothing checked
   std::optional<std::string> identifier;
   std::optional<std::string> payload;  // a JSON text, verbatim
   bool debug = false;
+  std::optional<std::string> idempotency_key;  // the header
 };
 
 struct Submission {  // checked: safe to store and to build a host name from
@@ -25,6 +26,7 @@ struct Submission {  // checked: safe to store and to build a host name from
   std::optional<std::string> identifier;
   std::optional<std::string> payload;
   bool debug = false;
+  std::optional<std::string> idempotency_key;
 };
 
 struct FieldError {
@@ -36,6 +38,10 @@ struct FieldError {
 // Whether `payload` is JSON is the caller's to know (a form brings it as text): this checks size
 // and UTF-8.
 std::variant<Submission, FieldError> check_submission(SubmissionFields fields);
+
+// What two requests with one Idempotency-Key must agree in: every field, the API key too, and no
+// two different submissions have the same text. A secret: to be hashed, never kept.
+std::string request_text(const Submission& submission);
 
 // Lower-cased, then [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?; nullopt otherwise.
 std::optional<std::string> normal_account(std::string account);

@@ -18,6 +18,15 @@ inline constexpr std::size_t kMaxPayloadBytes = 256 * 1024;
 inline constexpr std::size_t kMaxApiKeyBytes =
     1024;  // real keys are 40; a header line must stay sane
 inline constexpr std::size_t kMaxRefusedSourceBytes = 16 * 1024;
+inline constexpr std::size_t kMaxIdempotencyKeyBytes = 255;
+inline constexpr Millis kIdempotencyKeyKept = 24h;
+// A full queue of one account frees about 12 places in it: 2 slots, 1.6 s a script (brief 6).
+inline constexpr Millis kRetryAfterRejection = 10s;
+// Refused submissions kept as rows of their own in one hour (rulings 20); an account's name costs
+// nothing to invent, so there is a bound on all of them too.
+inline constexpr Millis kRefusalHour = 1h;
+inline constexpr int kMaxRefusalsKeptPerAccount = 1000;
+inline constexpr int kMaxRefusalsKept = 10'000;
 inline constexpr std::size_t kMaxBody = 1024 * 1024;  // http.max_body
 
 // Rows

@@ -24,6 +24,17 @@ namespace coderunner {
 // ---- Admission
 //
 
+struct DepthCaps {  // queued executions, of one account and in all (rulings 19)
+  int per_account = limits::kMaxQueuedPerAccount;
+  int all = limits::kMaxQueued;
+};
+
+struct Idempotency {  // contract section 2: scoped per account
+  std::string key;
+  RequestHash request;
+  UtcTime kept_since;  // a key admitted before it is free again
+};
+
 struct NewExecution {
   AdmissionRef ref;
   std::string account;
@@ -35,12 +46,37 @@ struct NewExecution {
   std::optional<std::string> payload;
   bool debug = false;
   UtcTime queued_at;
+  std::optional<Idempotency> idempotency = {};
+  DepthCaps caps = {};
 };
 
 struct Admitted {
   ExecutionId execution;
   JobId job;
   friend bool operator==(const Admitted&, const Admitted&) = default;
+};
+
+struct Repeated {  // its Idempotency-Key has admitted the same request before: nothing was added
+  Admitted first;
+  Status status = Status::queued;  // of the first, now
+  friend bool operator==(const Repeated&, const Repeated&) = default;
+};
+struct KeyReused {  // its Idempotency-Key has admitted another request: nothing was added
+  ExecutionId first;
+  friend bool operator==(const KeyReused&, const KeyReused&) = default;
+};
+struct TooDeep {  // a cap is reached: nothing was added
+  enum class Of { account, all };
+  Of of = Of::account;
+  int queued = 0;  // counted up to one above the cap
+  int cap = 0;
+  friend bool operator==(const TooDeep&, const TooDeep&) = default;
+};
+using AdmitAnswer = std::variant<Admitted, Repeated, KeyReused, TooDeep>;
+
+struct RefusalBounds {  // refused submissions kept as rows of their own, an hour (rulings 20)
+  int per_account = limits::kMaxRefusalsKeptPerAccount;
+  int all = limits::kMaxRefusalsKept;
 };
 
 struct NewRefusal {  // a visible row of a submission that was not admitted
@@ -51,17 +87,24 @@ struct NewRefusal {  // a visible row of a submission that was not admitted
   ErrorCode code = ErrorCode::does_not_parse;
   std::string message;
   UtcTime at;
+  RefusalBounds bounds = {};
 };
 
 class AdmissionStore {
  public:
-  using AdmitDone = std::function<void(Result<Admitted>)>;
+  using AdmitDone = std::function<void(Result<AdmitAnswer>)>;
   using RefuseDone = std::function<void(Result<ExecutionId>)>;
   virtual ~AdmissionStore() = default;
   // `done` is called once, from any thread, and with a value only after the rows are durable.
   // unknown_outcome: the commit may have happened and re-reading the admission's own mark (ref)
-  // failed too.
+  // failed too. `done` may call these again, and must not wait for them.
+  //
+  // The Idempotency-Key is looked up, both depths are counted and the rows are written in one
+  // transaction that nobody else writes beside: of any number at once the caps let through exactly
+  // what there is room for, and one key admits once. A repeated request is answered at any depth.
   virtual void admit(NewExecution execution, AdmitDone done) = 0;
+  // Answers the row that shows it: its own, or beyond the bounds the one that counts the rest of
+  // this hour (domain refusal_tally.h).
   virtual void refuse(NewRefusal refusal, RefuseDone done) = 0;
 };
 

@@ -1,10 +1,11 @@
-// The door: checks a submission, keeps what it refuses as a visible row, and acknowledges an
-// execution only once it is durable. Called by the routes, from any thread; knows neither caps of
-// running work nor who will run it.
+// The door: checks a submission, holds the queue's depth to its caps, keeps what it refuses as a
+// visible row, and acknowledges an execution only once it is durable. Called by the routes, from
+// any thread; knows neither caps of running work nor who will run it.
 #pragma once
 
 #include <functional>
 #include <mutex>
+#include <string>
 #include <variant>
 
 #include "domain/admission_policy.h"
@@ -21,9 +22,16 @@ struct Unparsable {  // kept as a row, code 201
   SyntaxError error;
 };
 
-// Admitted: queued and durable. FieldError: nothing was kept. Error: the store could not keep it
-// (or can not say).
-using AdmissionAnswer = std::variant<Admitted, FieldError, Unparsable, Error>;
+struct Rejected {  // kept as a row, code 107
+  ExecutionId execution;
+  TooDeep::Of full = TooDeep::Of::account;
+  std::string message;  // with both numbers (R83)
+};
+
+// Admitted: queued and durable. Repeated, KeyReused: what its Idempotency-Key has admitted stands.
+// FieldError: nothing was kept. Error: the store could not keep it (or can not say).
+using AdmissionAnswer =
+    std::variant<Admitted, Repeated, KeyReused, Rejected, FieldError, Unparsable, Error>;
 using AdmissionDone = std::function<void(AdmissionAnswer)>;
 
 struct AdmissionParts {
@@ -32,6 +40,7 @@ struct AdmissionParts {
   Secrets& secrets;
   Entropy& entropy;
   const Clock& clock;
+  DepthCaps caps = {};
 };
 
 class Admission {
@@ -45,6 +54,7 @@ class Admission {
  private:
   void admit(Submission submission, AdmissionDone done);
   void refuse(Submission submission, SyntaxError error, AdmissionDone done);
+  void reject(NewRefusal refusal, const TooDeep& too_deep, const AdmissionDone& done);
   UtcTime next_queued_at();
 
   AdmissionParts parts_;

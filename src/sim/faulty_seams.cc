@@ -93,10 +93,9 @@ Result<T> FaultySeams::gate_call(std::string_view name, Kind kind,
 
 void FaultySeams::admit(NewExecution execution, AdmitDone done) {
   const auto commit = [this, execution = std::move(execution), done = std::move(done)] {
-    std::optional<Result<Admitted>> answer;
-    const auto made = call<Admitted>("admit", Kind::write, [&]() -> Result<Admitted> {
-      shared_.admission.admit(execution,
-                              [&](Result<Admitted> admitted) { answer = std::move(admitted); });
+    std::optional<Result<AdmitAnswer>> answer;
+    const auto made = call<AdmitAnswer>("admit", Kind::write, [&]() -> Result<AdmitAnswer> {
+      shared_.admission.admit(execution, [&](Result<AdmitAnswer> given) { answer = given; });
       return *answer;
     });
     done(made);

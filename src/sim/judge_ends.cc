@@ -142,7 +142,9 @@ void Judge::check_finished(const Row& row) {
   must(is_finished(is.status), "drains", is.id,
        fmt::format("still {} when the faults have long ended", to_text(is.status)));
   if (is.error_message) check_text("a row", *is.error_message);
-  if (is.error_code == number(ErrorCode::does_not_parse)) return;
+  if (is.error_code == number(ErrorCode::does_not_parse) ||
+      is.error_code == number(ErrorCode::rejected_for_depth))
+    return;
   const bool may_not_begin = !row.has_key || row.is_given_up || (row.is_planted && !is.run);
   must(row.begun == 1 || may_not_begin, "never lost", is.id, "ended without having begun");
   if (world_.scenario.profile != Profile::calm) return;
@@ -162,6 +164,9 @@ void Judge::check_submission(const std::string& identifier, const Submission& se
     fault(sent.rows == std::vector{unparsable->execution}, "refused, but no row says so");
     const auto row = rows_.find(unparsable->execution);
     fault(row == rows_.end() || row->second.last.state() == State::invalid, "shown as valid");
+  } else if (const auto* rejected = std::get_if<Rejected>(&*sent.answer)) {
+    fault(sent.rows == std::vector{rejected->execution}, "rejected, but no row says so");
+    world_.count("rejected for depth");
   } else if (std::holds_alternative<FieldError>(*sent.answer)) {
     fault(sent.rows.empty(), "a bad field, and yet a row");
   } else if (std::get<Error>(*sent.answer).kind != Failure::unknown_outcome) {

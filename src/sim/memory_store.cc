@@ -53,43 +53,6 @@ std::optional<std::string> MemoryStore::sealed_key(JobId job) const {
   return at == jobs_.end() ? std::nullopt : at->second.sealed_key;
 }
 
-// ---- AdmissionStore
-
-void MemoryStore::admit(NewExecution fresh, AdmitDone done) {
-  if (failing_) return done(*failing_);
-  for (const auto& [id, job] : jobs_)
-    if (job.ref == fresh.ref && !fresh.ref.value.empty())
-      return done(fail(Failure::conflict, "this admission's ref is stored already"));
-  const JobId job{++last_job_};
-  jobs_[job] = {fresh.sealed_key, fresh.payload, std::nullopt, std::nullopt, {}, fresh.ref};
-
-  StoredExecution stored;
-  stored.row.job = job;
-  stored.row.account = fresh.account;
-  stored.row.account_id = fresh.account_id;
-  stored.row.key = fresh.key;
-  stored.row.identifier = fresh.identifier;
-  stored.row.debug = fresh.debug;
-  stored.queued_at = fresh.queued_at;
-  stored.source = fresh.source;
-  done(Admitted{add(std::move(stored)), job});
-}
-
-void MemoryStore::refuse(NewRefusal refusal, RefuseDone done) {
-  if (failing_) return done(*failing_);
-  StoredExecution stored;
-  stored.row.account = refusal.account;
-  stored.row.account_id = refusal.account_id;
-  stored.row.identifier = refusal.identifier;
-  stored.row.status = Status::error;
-  stored.row.error_code = number(refusal.code);
-  stored.row.error_message = refusal.message;
-  stored.row.finished_at = refusal.at;
-  stored.queued_at = refusal.at;
-  stored.source = refusal.source;
-  done(add(std::move(stored)));
-}
-
 // ---- DispatchStore
 
 Result<std::vector<Lane>> MemoryStore::lanes(int rows_per_lane) {

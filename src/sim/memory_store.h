@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "domain/refusal_tally.h"
 #include "seams/control_store.h"
 #include "seams/gate_store.h"
 #include "seams/store.h"
@@ -126,9 +128,19 @@ class MemoryStore final : public AdmissionStore,
     std::optional<UtcTime> minted_at;
     DispatchTrace trace;
     AdmissionRef ref;
+    AccountId account;
+    std::optional<Idempotency> idempotency;
+  };
+  struct StoredTally {
+    RefusalTally counted;
+    std::optional<ExecutionId> row;  // that counts the rest
   };
 
   GateRecord record_of(const Gate& gate) const;
+  std::optional<AdmitAnswer> find_by_key(const AccountId& account, const Idempotency& asked);
+  std::optional<TooDeep> find_too_deep(const AccountId& account, const DepthCaps& caps) const;
+  ExecutionId add_refusal(const NewRefusal& refusal);
+  ExecutionId count_only(const NewRefusal& refusal, const AccountId& counted_for);
   ExecutionId add(StoredExecution execution);
   StoredExecution* find(ExecutionId id);
   StoredJob* job_of(const Execution& row);
@@ -146,7 +158,8 @@ class MemoryStore final : public AdmissionStore,
   std::map<ApiKeyHash, Gate> gates_;
   std::map<DrainerId, UtcTime> ticks_;
   std::optional<UtcTime> last_sweep_;
-  std::set<AccountId> paused_;  // the empty one pauses everybody
+  std::map<std::pair<UtcTime, AccountId>, StoredTally> tallies_;  // the empty one: everybody
+  std::set<AccountId> paused_;                                    // the empty one pauses everybody
   std::map<AccountId, int> per_account_;
   std::vector<AuditEntry> audit_;
   std::optional<Error> failing_;

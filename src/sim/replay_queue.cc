@@ -38,6 +38,7 @@ class NoSecrets final : public Secrets {
  public:
   AccountId account_id(std::string_view account) const override { return {std::string{account}}; }
   ApiKeyHash api_key_hash(std::string_view key) const override { return {std::string{key}}; }
+  RequestHash request_hash(std::string_view text) const override { return {std::string{text}}; }
   NonceHash nonce_hash(const Nonce& nonce) const override { return {nonce.value}; }
   std::string seal(std::string_view key) override { return std::string{key}; }
   Result<std::string> open(std::string_view sealed) const override { return std::string{sealed}; }
@@ -112,26 +113,24 @@ class Queue {
 
   void arrive(const TraceArrival& arrival) {
     tally_.arrived(arrival.account);
-    if (is_full_for(arrival.account)) return tally_.rejected(arrival.account);
-    Admitted admitted;
+    std::optional<ExecutionId> admitted;
     store_.admit({.ref = {fmt::to_string(++admissions_)},
                   .account = arrival.account,
                   .account_id = secrets_.account_id(arrival.account),
                   .key = secrets_.api_key_hash(arrival.key),
                   .sealed_key = secrets_.seal(arrival.key),
                   .source = "replayed",
-                  .queued_at = clock_.utc_now()},
-                 [&](Result<Admitted> answer) { admitted = *answer; });
-    arrivals_[admitted.execution] = &arrival;
-    waiting_.insert({arrival.at, admitted.execution});
-    ++waiting_of_[arrival.account];
+                  .queued_at = clock_.utc_now(),
+                  .caps = {options_.max_queued_per_account, options_.max_queued}},
+                 [&](const Result<AdmitAnswer>& answer) {
+                   if (const auto* rows = std::get_if<Admitted>(&*answer))
+                     admitted = rows->execution;
+                 });
+    if (!admitted) return tally_.rejected(arrival.account);
+    arrivals_[*admitted] = &arrival;
+    waiting_.insert({arrival.at, *admitted});
     tell_backlog();
     wake();
-  }
-
-  bool is_full_for(const std::string& account) {
-    return std::ssize(waiting_) >= options_.max_queued ||
-           waiting_of_[account] >= options_.max_queued_per_account;
   }
 
   void tell_backlog() {
@@ -159,7 +158,6 @@ class Queue {
     const TraceArrival& arrival = *arrivals_.at(dispatch.execution);
     tell_backlog();
     waiting_.erase({arrival.at, dispatch.execution});
-    --waiting_of_[arrival.account];
     tally_.began(arrival.account, now() - arrival.at);
     pass_gate({&arrival, dispatch.execution, id, now(), 0, 1});
   }
@@ -258,7 +256,6 @@ class Queue {
   Drainer drainer_;
   std::map<ExecutionId, const TraceArrival*> arrivals_;
   std::set<std::pair<Millis, ExecutionId>> waiting_;
-  std::map<std::string, int> waiting_of_;
   std::int64_t admissions_ = 0;
   std::int64_t runs_ = 0;
   std::int64_t planned_ = 0;

@@ -26,6 +26,10 @@ AccountId ReadableSecrets::account_id(std::string_view account) const {
 ApiKeyHash ReadableSecrets::api_key_hash(std::string_view api_key) const {
   return {"key:" + std::string{api_key.substr(kSecretKeyMark.size())}};
 }
+RequestHash ReadableSecrets::request_hash(std::string_view request) const {
+  return {std::string{request}};
+}
+
 NonceHash ReadableSecrets::nonce_hash(const Nonce& nonce) const {
   return {"nonce:" + nonce.value.substr(kNonceMark.size())};
 }

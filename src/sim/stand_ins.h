@@ -33,6 +33,7 @@ class ReadableSecrets final : public Secrets {
  public:
   AccountId account_id(std::string_view account) const override;
   ApiKeyHash api_key_hash(std::string_view api_key) const override;
+  RequestHash request_hash(std::string_view request) const override;
   NonceHash nonce_hash(const Nonce& nonce) const override;
   std::string seal(std::string_view api_key) override;
   Result<std::string> open(std::string_view sealed) const override;

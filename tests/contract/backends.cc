@@ -208,11 +208,19 @@ Admitted StoreContract::run(const std::string& account, const std::string& run_i
 
 Execution StoreContract::row(ExecutionId id) { return store->view().execution(id)->value(); }
 
-Result<Admitted> admit_and_wait(AdmissionStore& store, NewExecution fresh) {
-  auto answered = std::make_shared<std::promise<Result<Admitted>>>();
+Result<AdmitAnswer> answer_of_admit(AdmissionStore& store, NewExecution fresh) {
+  auto answered = std::make_shared<std::promise<Result<AdmitAnswer>>>();
   store.admit(std::move(fresh),
-              [answered](Result<Admitted> answer) { answered->set_value(std::move(answer)); });
+              [answered](Result<AdmitAnswer> answer) { answered->set_value(std::move(answer)); });
   return answered->get_future().get();
+}
+
+Result<Admitted> admit_and_wait(AdmissionStore& store, NewExecution fresh) {
+  const auto answer = answer_of_admit(store, std::move(fresh));
+  if (!answer) return answer.error();
+  const auto* admitted = std::get_if<Admitted>(&*answer);
+  if (admitted == nullptr) return fail(Failure::internal, "not admitted");
+  return *admitted;
 }
 
 Result<ExecutionId> refuse_and_wait(AdmissionStore& store, NewRefusal refusal) {

@@ -37,7 +37,8 @@ class SqliteFile {
   std::filesystem::path folder_;
 };
 
-Result<Admitted> admit_and_wait(AdmissionStore& store, NewExecution fresh);
+Result<AdmitAnswer> answer_of_admit(AdmissionStore& store, NewExecution fresh);
+Result<Admitted> admit_and_wait(AdmissionStore& store, NewExecution fresh);  // expects to be let in
 Result<ExecutionId> refuse_and_wait(AdmissionStore& store, NewRefusal refusal);
 
 }  // namespace coderunner::contract

@@ -53,6 +53,7 @@ class SqliteTogether : public testing::Test {
     fresh.key = {"k1"};
     fresh.source = "log('x')";
     fresh.queued_at = clock.utc_now();
+    fresh.caps = {.per_account = 1'000'000, .all = 1'000'000};
     return fresh;
   }
 

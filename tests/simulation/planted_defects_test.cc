@@ -85,7 +85,7 @@ class AcknowledgesWhatItLoses final : public AdmissionStore {
  public:
   explicit AcknowledgesWhatItLoses(MemoryStore& truth) : truth_(truth) {}
   void admit(NewExecution execution, AdmitDone done) override {
-    if (++admitted_ % 5 == 0) return done(Admitted{{admitted_ + 1000}, {1}});
+    if (++admitted_ % 5 == 0) return done(AdmitAnswer{Admitted{{admitted_ + 1000}, {1}}});
     truth_.admit(std::move(execution), std::move(done));
   }
   void refuse(NewRefusal refusal, RefuseDone done) override {

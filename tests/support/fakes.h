@@ -52,6 +52,9 @@ class PlainSecrets final : public Secrets {
   ApiKeyHash api_key_hash(std::string_view key) const override {
     return {"key:" + std::string{key}};
   }
+  RequestHash request_hash(std::string_view request) const override {
+    return {"request:" + std::string{request}};
+  }
   NonceHash nonce_hash(const Nonce& nonce) const override { return {"nonce:" + nonce.value}; }
   std::string seal(std::string_view key) override { return "sealed:" + std::string{key}; }
   Result<std::string> open(std::string_view sealed) const override {

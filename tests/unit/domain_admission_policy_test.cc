@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "domain/admission_policy.h"
 #include "domain/limits.h"
 
@@ -75,6 +78,42 @@ TEST(Submission, CountsIdentifiersInCharactersAndPayloadsInBytes) {
   EXPECT_EQ(blamed(fits), "");
   EXPECT_EQ(blamed(long_name), "identifier");
   EXPECT_EQ(blamed(big), "payload");
+}
+
+TEST(Submission, AnIdempotencyKeyIsPrintableAsciiOf1To255) {
+  for (const auto& key : {std::string{"k"}, std::string{"a b~"}, std::string(255, 'k')}) {
+    SubmissionFields fields = good();
+    fields.idempotency_key = key;
+    EXPECT_EQ(blamed(fields), "") << key;
+    const auto checked = check_submission(fields);
+    EXPECT_EQ(std::get<Submission>(checked).idempotency_key, key);
+  }
+  for (const auto& key : {std::string{}, std::string(256, 'k'), std::string{"a\tb"},
+                          std::string{"Gr\xC3\xBC"}, std::string{"a\x7f"}}) {
+    SubmissionFields fields = good();
+    fields.idempotency_key = key;
+    EXPECT_EQ(blamed(fields), "Idempotency-Key") << key;
+  }
+}
+
+TEST(Submission, RequestsDifferInTheirTextWhereverTheyDifferAtAll) {
+  const Submission base{
+      .account = "acme", .apikey = "k", .source = "s", .identifier = {}, .payload = {}};
+  std::vector<Submission> others(8, base);
+  others[0].account = "acm";
+  others[1].apikey = "j";
+  others[2].source = "s1";
+  others[3].identifier = "";
+  others[4].payload = "{}";
+  others[5].debug = true;
+  others[6].identifier = "s";
+  others[7].source = "s;1:s";  // looks like the one before
+  std::set<std::string> texts{request_text(base)};
+  for (const Submission& other : others) texts.insert(request_text(other));
+  EXPECT_EQ(texts.size(), 9U);
+  Submission same = base;
+  same.idempotency_key = "another header, the same request";
+  EXPECT_EQ(request_text(same), request_text(base));
 }
 
 }  // namespace

@@ -30,6 +30,16 @@ TEST_F(SodiumSecretsTest, HashesTheSaltFollowedByTheValue) {
   EXPECT_NE(secrets_.account_id("acmf"), secrets_.account_id("acme"));
 }
 
+TEST_F(SodiumSecretsTest, HashesARequestWithTheSaltAndShowsNothingOfIt) {
+  const std::string hash = secrets_.request_hash("request;4:acme;3:k3y;").value;
+  EXPECT_EQ(hash.size(), 64U);
+  EXPECT_EQ(hash.find("k3y"), std::string::npos);
+  EXPECT_EQ(secrets_.request_hash("request;4:acme;3:k3y;").value, hash);
+  EXPECT_NE(secrets_.request_hash("request;4:acme;3:k3z;").value, hash);
+  const SodiumSecrets other{"salt", key_, entropy_};
+  EXPECT_NE(other.request_hash("request;4:acme;3:k3y;").value, hash);
+}
+
 // printf '%s' abc | sha256sum: the vector of FIPS 180
 TEST_F(SodiumSecretsTest, HashesANonceWithoutTheSalt) {
   EXPECT_EQ(secrets_.nonce_hash({"abc"}).value,

@@ -19,12 +19,15 @@ class SaysBad final : public ScriptCheck {
 
 class AdmissionTest : public ::testing::Test {
  protected:
-  AdmissionAnswer submit(std::string source, std::string account = "Acme") {
+  AdmissionAnswer submit(std::string source, std::string account = "Acme",
+                         std::optional<std::string> idempotency_key = {}) {
     AdmissionAnswer answer = fail(Failure::internal, "never called");
     admission_.submit({.account = std::move(account),
                        .apikey = "k3y",
                        .source = std::move(source),
-                       .payload = R"({"a":1})"},
+                       .identifier = "card-moved",
+                       .payload = R"({"a":1})",
+                       .idempotency_key = std::move(idempotency_key)},
                       [&](AdmissionAnswer given) { answer = std::move(given); });
     return answer;
   }
@@ -35,7 +38,8 @@ class AdmissionTest : public ::testing::Test {
   fakes::CountingEntropy entropy_;
   fakes::TurnedClock clock_;
   int wakes_ = 0;
-  Admission admission_{{store_, check_, secrets_, entropy_, clock_}, [this] { ++wakes_; }};
+  Admission admission_{{store_, check_, secrets_, entropy_, clock_, {.per_account = 2, .all = 3}},
+                       [this] { ++wakes_; }};
 };
 
 TEST_F(AdmissionTest, QueuesARowWithHashesAndASealedKeyAndWakesTheDrainer) {
@@ -77,6 +81,84 @@ TEST_F(AdmissionTest, NeverIssuesAnEarlierQueuedAtAfterTheClockWasStepped) {
   const auto second = std::get<Admitted>(submit("return"));
   EXPECT_EQ((**store_.execution(second.execution)).queued_at,
             (**store_.execution(first.execution)).queued_at);
+}
+
+// R83
+TEST_F(AdmissionTest, RejectsBeyondAnAccountsCapWithAVisibleRowThatSaysBothNumbers) {
+  submit("return");
+  submit("return");
+  const auto rejected = std::get<Rejected>(submit("return"));
+  EXPECT_EQ(rejected.full, TooDeep::Of::account);
+  EXPECT_EQ(rejected.message, "this account has 2 executions queued, and the cap is 2");
+  const Execution row = **store_.execution(rejected.execution);
+  EXPECT_EQ(row.state(), State::rejected);
+  EXPECT_EQ(row.error_message, rejected.message);
+  EXPECT_EQ(row.account, "acme");
+  EXPECT_EQ(row.identifier, "card-moved");
+  EXPECT_EQ(row.job, std::nullopt);
+  EXPECT_EQ((**store_.text(rejected.execution)).source, std::nullopt);
+  EXPECT_EQ(wakes_, 2);
+}
+
+// R83
+TEST_F(AdmissionTest, RejectsBeyondTheCapOfAll) {
+  for (const auto* account : {"a", "b", "c"}) submit("return", account);
+  const auto rejected = std::get<Rejected>(submit("return", "d"));
+  EXPECT_EQ(rejected.full, TooDeep::Of::all);
+  EXPECT_EQ(rejected.message, "3 executions are queued in all, and the cap is 3");
+}
+
+TEST_F(AdmissionTest, SaysThatThereAreMoreWhereACapWasLowered) {
+  for (const auto* account : {"a", "b", "c"}) submit("return", account);
+  Admission lowered{{store_, check_, secrets_, entropy_, clock_, {.per_account = 2, .all = 1}},
+                    [] {}};
+  std::string message;
+  lowered.submit({.account = "d", .apikey = "k", .source = "return"},
+                 [&](const auto& answer) { message = std::get<Rejected>(answer).message; });
+  EXPECT_EQ(message, "more than 1 executions are queued in all, and the cap is 1");
+}
+
+TEST_F(AdmissionTest, AnswersARepeatedRequestWithTheFirstAdmission) {
+  const auto first = std::get<Admitted>(submit("return", "acme", "once"));
+  clock_.advance(23h);
+  EXPECT_EQ(std::get<Repeated>(submit("return", "ACME", "once")),
+            (Repeated{first, Status::queued}));
+  EXPECT_EQ(std::get<KeyReused>(submit("return 2", "acme", "once")), KeyReused{first.execution});
+  EXPECT_EQ(wakes_, 1);
+  clock_.advance(2h);
+  EXPECT_NE(std::get<Admitted>(submit("return", "acme", "once")), first);
+}
+
+TEST_F(AdmissionTest, ARefusalDoesNotUseItsIdempotencyKeyUp) {
+  std::get<Unparsable>(submit("bad", "acme", "once"));
+  submit("return 1");
+  submit("return 2");
+  std::get<Rejected>(submit("return", "acme", "once"));
+  ASSERT_TRUE(*store_.end_undispatched({2}, "makes room", clock_.utc_now()));
+  EXPECT_TRUE(std::holds_alternative<Admitted>(submit("return", "acme", "once")));
+}
+
+TEST_F(AdmissionTest, SaysSoWhenTheStoreCanNotKeepARejection) {
+  submit("return");
+  submit("return");
+  AdmissionAnswer answer = fail(Failure::internal, "never called");
+  // away from the second call on
+  class Halfway final : public AdmissionStore {
+   public:
+    explicit Halfway(MemoryStore& real) : real_(real) {}
+    void admit(NewExecution fresh, AdmitDone done) override {
+      real_.admit(std::move(fresh), std::move(done));
+    }
+    void refuse(NewRefusal, RefuseDone done) override { done(fail(Failure::unavailable, "away")); }
+
+   private:
+    MemoryStore& real_;
+  } store{store_};
+  Admission admission{{store, check_, secrets_, entropy_, clock_, {.per_account = 2, .all = 3}},
+                      [] {}};
+  admission.submit({.account = "acme", .apikey = "k", .source = "return"},
+                   [&](AdmissionAnswer given) { answer = std::move(given); });
+  EXPECT_EQ(std::get<Error>(answer).kind, Failure::unavailable);
 }
 
 }  // namespace

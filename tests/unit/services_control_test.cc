@@ -13,80 +13,81 @@ class ControlTest : public testing::Test {
  protected:
   Admitted admit(const std::string& account, const std::string& key) {
     NewExecution fresh;
-    fresh.ref = {"ref-" + std::to_string(++refs_)};
+    fresh.ref = {"ref-" + std::to_string(++refs)};
     fresh.account = account;
-    fresh.account_id = secrets_.account_id(account);
+    fresh.account_id = secrets.account_id(account);
     fresh.key = {key};
     fresh.sealed_key = "sealed:" + key;
-    fresh.queued_at = clock_.utc_now();
+    fresh.queued_at = clock.utc_now();
     Admitted admitted;
-    store_.admit(fresh, [&](Result<Admitted> answer) { admitted = *answer; });
+    store.admit(fresh,
+                [&](const Result<AdmitAnswer>& answer) { admitted = std::get<Admitted>(*answer); });
     return admitted;
   }
   void run(const std::string& account) {
     const Admitted one = admit(account, "k");
-    ASSERT_TRUE(store_.mint({one.execution, one.job, {"n"}, {"d"}, clock_.utc_now()}));
-    ASSERT_TRUE(store_.begin({one.job, {"n"}, {"run"}, {"e"}, clock_.utc_now()}));
+    ASSERT_TRUE(store.mint({one.execution, one.job, {"n"}, {"d"}, clock.utc_now()}));
+    ASSERT_TRUE(store.begin({one.job, {"n"}, {"run"}, {"e"}, clock.utc_now()}));
   }
   Gate met_429(const std::string& key, Millis length) {
-    const UtcTime now = clock_.utc_now();
-    return *store_.close({{key}, now + length, now, now, length, 429, now, length}, now);
+    const UtcTime now = clock.utc_now();
+    return *store.close({{key}, now + length, now, now, length, 429, now, length}, now);
   }
 
-  fakes::TurnedClock clock_;
-  fakes::PlainSecrets secrets_;
-  MemoryStore store_;
-  int refs_ = 0;
-  int woken_ = 0;
-  Control control_{65min, {store_, store_, store_, secrets_, clock_}, [this] { ++woken_; }};
+  fakes::TurnedClock clock;
+  fakes::PlainSecrets secrets;
+  MemoryStore store;
+  int refs = 0;
+  int woken = 0;
+  Control control{65min, {store, store, store, secrets, clock}, [this] { ++woken; }};
 };
 
 TEST_F(ControlTest, APauseSaysHowManyOfItAreStillInFlight) {
   run("acme");
   run("zeta");
-  EXPECT_EQ(*control_.pause("ada", "acme"), (PauseReport{true, 1}));
-  EXPECT_EQ(*control_.pause("ada", std::nullopt), (PauseReport{true, 2}));
-  EXPECT_EQ(*control_.resume("ada", "acme"), (PauseReport{true, 1})) << "held with everybody";
-  EXPECT_EQ(*control_.resume("ada", std::nullopt), (PauseReport{false, 2}));
-  EXPECT_EQ(*control_.resume("ada", "acme"), (PauseReport{false, 1}));
-  EXPECT_EQ(store_.audit().front().act, (Act{"ada", clock_.utc_now()}));
+  EXPECT_EQ(*control.pause("ada", "acme"), (PauseReport{true, 1}));
+  EXPECT_EQ(*control.pause("ada", std::nullopt), (PauseReport{true, 2}));
+  EXPECT_EQ(*control.resume("ada", "acme"), (PauseReport{true, 1})) << "held with everybody";
+  EXPECT_EQ(*control.resume("ada", std::nullopt), (PauseReport{false, 2}));
+  EXPECT_EQ(*control.resume("ada", "acme"), (PauseReport{false, 1}));
+  EXPECT_EQ(store.audit().front().act, (Act{"ada", clock.utc_now()}));
 }
 
 TEST_F(ControlTest, EveryActThatMayFreeWorkWakesTheDrainer) {
   const Admitted one = admit("acme", "k");
   int expected = 0;
-  ASSERT_TRUE(control_.pause("ada", "acme"));
-  EXPECT_EQ(woken_, ++expected);
-  ASSERT_TRUE(control_.resume("ada", "acme"));
-  EXPECT_EQ(woken_, ++expected);
-  ASSERT_TRUE(control_.cancel("ada", one.execution));
-  EXPECT_EQ(woken_, ++expected);
-  ASSERT_EQ(*control_.cancel("ada", one.execution), CancelAnswer::not_queued);
-  EXPECT_EQ(woken_, expected) << "nothing changed";
-  ASSERT_TRUE(control_.cancel_queued("ada", "acme"));
-  EXPECT_EQ(woken_, ++expected);
-  ASSERT_TRUE(control_.set_per_account("ada", "acme", 1));
-  EXPECT_EQ(woken_, ++expected);
-  ASSERT_TRUE(control_.clear_gate("ada", {"k"}));
-  EXPECT_EQ(woken_, ++expected);
+  ASSERT_TRUE(control.pause("ada", "acme"));
+  EXPECT_EQ(woken, ++expected);
+  ASSERT_TRUE(control.resume("ada", "acme"));
+  EXPECT_EQ(woken, ++expected);
+  ASSERT_TRUE(control.cancel("ada", one.execution));
+  EXPECT_EQ(woken, ++expected);
+  ASSERT_EQ(*control.cancel("ada", one.execution), CancelAnswer::not_queued);
+  EXPECT_EQ(woken, expected) << "nothing changed";
+  ASSERT_TRUE(control.cancel_queued("ada", "acme"));
+  EXPECT_EQ(woken, ++expected);
+  ASSERT_TRUE(control.set_per_account("ada", "acme", 1));
+  EXPECT_EQ(woken, ++expected);
+  ASSERT_TRUE(control.clear_gate("ada", {"k"}));
+  EXPECT_EQ(woken, ++expected);
 }
 
 TEST_F(ControlTest, AnOperatorsGateIsClosedForAsLongAsAskedButForNoLongerThanTheLongest) {
   admit("acme", "k1");
   admit("acme", "k1");
-  const UtcTime now = clock_.utc_now();
-  const GateReport set = *control_.set_gate("ada", {"k1"}, 30min);
+  const UtcTime now = clock.utc_now();
+  const GateReport set = *control.set_gate("ada", {"k1"}, 30min);
   EXPECT_EQ(set, (GateReport{{{"k1"}, now + 30min, now, now, {}, 0, {}, 30min}, 2}));
-  EXPECT_EQ(control_.set_gate("ada", {"k2"}, 24h * 365 * 1000)->gate.until, now + 65min);
-  EXPECT_EQ(control_.set_gate("ada", {"k3"}, Millis::max())->gate.until, now + 65min);
+  EXPECT_EQ(control.set_gate("ada", {"k2"}, 24h * 365 * 1000)->gate.until, now + 65min);
+  EXPECT_EQ(control.set_gate("ada", {"k3"}, Millis::max())->gate.until, now + 65min);
 }
 
 TEST_F(ControlTest, AGateThatIsClosedForLongerStaysAsItIs) {
   const Gate standing = met_429("k1", 10min);
-  clock_.advance(1min);
-  EXPECT_EQ(control_.set_gate("ada", {"k1"}, 9min)->gate, standing);
-  EXPECT_EQ(*store_.last({"k1"}), standing);
-  EXPECT_EQ(control_.set_gate("ada", {"k1"}, 10min)->gate.until, clock_.utc_now() + 10min);
+  clock.advance(1min);
+  EXPECT_EQ(control.set_gate("ada", {"k1"}, 9min)->gate, standing);
+  EXPECT_EQ(*store.last({"k1"}), standing);
+  EXPECT_EQ(control.set_gate("ada", {"k1"}, 10min)->gate.until, clock.utc_now() + 10min);
 }
 
 TEST_F(ControlTest, TheGatesAreThoseClosedNowWithTheRowsThatWaitForThem) {
@@ -96,8 +97,8 @@ TEST_F(ControlTest, TheGatesAreThoseClosedNowWithTheRowsThatWaitForThem) {
   met_429("k1", 10min);
   met_429("k2", 5min);
   met_429("k3", 1s);
-  clock_.advance(1s);
-  const auto gates = *control_.gates();
+  clock.advance(1s);
+  const auto gates = *control.gates();
   ASSERT_EQ(gates.size(), 2U);
   EXPECT_EQ(gates[0].gate.key, ApiKeyHash{"k2"});
   EXPECT_EQ(gates[0].queued, 0);
@@ -107,20 +108,20 @@ TEST_F(ControlTest, TheGatesAreThoseClosedNowWithTheRowsThatWaitForThem) {
 
 TEST_F(ControlTest, AGateThatIsClearedOpensAtOnceAlsoWhereThereWasNone) {
   met_429("k1", 10min);
-  EXPECT_TRUE(control_.clear_gate("ada", {"k1"}));
-  EXPECT_TRUE(control_.gates()->empty());
-  EXPECT_TRUE(control_.clear_gate("ada", {"k1"}));
-  EXPECT_EQ(store_.audit().size(), 2U);
+  EXPECT_TRUE(control.clear_gate("ada", {"k1"}));
+  EXPECT_TRUE(control.gates()->empty());
+  EXPECT_TRUE(control.clear_gate("ada", {"k1"}));
+  EXPECT_EQ(store.audit().size(), 2U);
 }
 
 TEST_F(ControlTest, AStoreThatIsAwayIsSaidAndNothingIsDone) {
-  store_.fail_with(fail(Failure::unavailable, "away"));
-  EXPECT_EQ(control_.pause("ada", std::nullopt).error().kind, Failure::unavailable);
-  EXPECT_EQ(control_.set_gate("ada", {"k1"}, 1min).error().kind, Failure::unavailable);
-  EXPECT_EQ(woken_, 0);
-  store_.fail_with(std::nullopt);
-  EXPECT_EQ(*store_.standing(), Standing{});
-  EXPECT_EQ(*store_.last({"k1"}), std::nullopt);
+  store.fail_with(fail(Failure::unavailable, "away"));
+  EXPECT_EQ(control.pause("ada", std::nullopt).error().kind, Failure::unavailable);
+  EXPECT_EQ(control.set_gate("ada", {"k1"}, 1min).error().kind, Failure::unavailable);
+  EXPECT_EQ(woken, 0);
+  store.fail_with(std::nullopt);
+  EXPECT_EQ(*store.standing(), Standing{});
+  EXPECT_EQ(*store.last({"k1"}), std::nullopt);
 }
 
 }  // namespace

@@ -17,14 +17,15 @@ class DrainerTest : public ::testing::Test {
  protected:
   ExecutionId admit(const std::string& account, const std::string& key = {}) {
     Admitted admitted;
-    store_.admit({.ref = {"ref" + std::to_string(++refs_)},
-                  .account = account,
-                  .account_id = secrets_.account_id(account),
-                  .key = secrets_.api_key_hash(key.empty() ? account : key),
-                  .sealed_key = secrets_.seal("k"),
-                  .source = "return",
-                  .queued_at = clock_.utc_now()},
-                 [&](Result<Admitted> result) { admitted = *result; });
+    store_.admit(
+        {.ref = {"ref" + std::to_string(++refs_)},
+         .account = account,
+         .account_id = secrets_.account_id(account),
+         .key = secrets_.api_key_hash(key.empty() ? account : key),
+         .sealed_key = secrets_.seal("k"),
+         .source = "return",
+         .queued_at = clock_.utc_now()},
+        [&](const Result<AdmitAnswer>& answer) { admitted = std::get<Admitted>(*answer); });
     return admitted.execution;
   }
 

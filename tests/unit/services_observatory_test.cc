@@ -180,14 +180,15 @@ class ObservedStoreTest : public ::testing::Test {
  protected:
   ExecutionId admit(const std::string& account) {
     Admitted admitted;
-    store_.admit({.ref = {account + std::to_string(++refs_)},
-                  .account = account,
-                  .account_id = {account},
-                  .key = ApiKeyHash{account},
-                  .sealed_key = "sealed",
-                  .source = "return",
-                  .queued_at = clock_.utc_now()},
-                 [&](Result<Admitted> answer) { admitted = *answer; });
+    store_.admit(
+        {.ref = {account + std::to_string(++refs_)},
+         .account = account,
+         .account_id = {account},
+         .key = ApiKeyHash{account},
+         .sealed_key = "sealed",
+         .source = "return",
+         .queued_at = clock_.utc_now()},
+        [&](const Result<AdmitAnswer>& answer) { admitted = std::get<Admitted>(*answer); });
     return admitted.execution;
   }
 

@@ -78,14 +78,15 @@ class ReaperTest : public ::testing::Test {
  protected:
   Admitted admit(const std::string& account) {
     Admitted admitted;
-    store_.admit({.ref = {"ref" + std::to_string(++refs_)},
-                  .account = account,
-                  .account_id = {account},
-                  .key = ApiKeyHash{"key of " + account},
-                  .sealed_key = "sealed",
-                  .source = "return",
-                  .queued_at = clock_.utc_now()},
-                 [&](Result<Admitted> result) { admitted = *result; });
+    store_.admit(
+        {.ref = {"ref" + std::to_string(++refs_)},
+         .account = account,
+         .account_id = {account},
+         .key = ApiKeyHash{"key of " + account},
+         .sealed_key = "sealed",
+         .source = "return",
+         .queued_at = clock_.utc_now()},
+        [&](const Result<AdmitAnswer>& answer) { admitted = std::get<Admitted>(*answer); });
     return admitted;
   }
   bool begin(const Admitted& row) {

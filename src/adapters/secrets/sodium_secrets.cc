@@ -61,6 +61,10 @@ ApiKeyHash SodiumSecrets::api_key_hash(std::string_view api_key) const {
   return ApiKeyHash{sha256_hex(salt_, api_key)};
 }
 
+RequestHash SodiumSecrets::request_hash(std::string_view request) const {
+  return RequestHash{sha256_hex(salt_, request)};
+}
+
 NonceHash SodiumSecrets::nonce_hash(const Nonce& nonce) const {
   return NonceHash{sha256_hex({}, nonce.value)};
 }

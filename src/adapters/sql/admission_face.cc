@@ -1,12 +1,21 @@
+#include <memory>
+
 #include "adapters/sql/faces.h"
+#include "adapters/sql/refusal_rows.h"
 #include "adapters/sql/statements.h"
 
 namespace coderunner::sql {
 namespace {
 
 Result<Admitted> insert_admission(Session& session, const NewExecution& fresh) {
-  const auto job = session.insert(text::kInsertJob,
-                                  {fresh.sealed_key, fresh.payload, fresh.ref, fresh.account_id});
+  std::optional<std::string> key;
+  std::optional<RequestHash> request;
+  if (fresh.idempotency) {
+    key = fresh.idempotency->key;
+    request = fresh.idempotency->request;
+  }
+  const auto job = session.insert(text::kInsertJob, {fresh.sealed_key, fresh.payload, fresh.ref,
+                                                     fresh.account_id, key, request});
   if (!job) return job.error();
   const auto execution = session.insert(
       text::kInsertExecution, {*job, fresh.account, fresh.account_id, fresh.identifier,
@@ -23,56 +32,93 @@ Result<std::optional<Admitted>> find_admission(Session& session, const Admission
   return std::optional{Admitted{{row.number(0)}, {row.number(1)}}};
 }
 
-Result<ExecutionId> insert_refusal(Session& session, const NewRefusal& refusal) {
-  const auto id =
-      session.insert(text::kInsertRefusal,
-                     {refusal.account, refusal.account_id, refusal.identifier, number(refusal.code),
-                      refusal.message, refusal.source, refusal.at, refusal.at});
-  if (!id) return id.error();
-  return ExecutionId{*id};
+// What the key has admitted before; a key that has had its time is taken from its job.
+Result<std::optional<AdmitAnswer>> find_by_key(Session& session, const AccountId& account,
+                                               const Idempotency& asked) {
+  const auto found = session.query(text::kFindByIdempotencyKey, {account, asked.key});
+  if (!found) return found.error();
+  if (found->empty()) return std::optional<AdmitAnswer>{};
+  const Row& row = found->front();
+  if (row.is_null(2) || row.time(4) < asked.kept_since) {
+    const auto forgotten = session.execute(text::kForgetIdempotencyKey, {row.number(0)});
+    if (!forgotten) return forgotten.error();
+    return std::optional<AdmitAnswer>{};
+  }
+  const Admitted first{{row.number(2)}, {row.number(0)}};
+  if (row.text(1) != asked.request.value)
+    return std::optional<AdmitAnswer>{KeyReused{first.execution}};
+  return std::optional<AdmitAnswer>{
+      Repeated{first, status_from_text(row.text(3)).value_or(Status::error)}};
+}
+
+// Counts the account's rows only where all of them could be its own.
+Result<std::optional<TooDeep>> find_too_deep(Session& session, const AccountId& account,
+                                             const DepthCaps& caps) {
+  const auto all = session.query(text::kDepthInAll, {std::max(caps.all, caps.per_account) + 1});
+  if (!all) return all.error();
+  const int in_all = static_cast<int>(all->front().number(0));
+  if (in_all >= caps.per_account) {
+    const auto own = session.query(text::kDepthOfAccount, {account, caps.per_account + 1});
+    if (!own) return own.error();
+    const int of_account = static_cast<int>(own->front().number(0));
+    if (of_account >= caps.per_account)
+      return std::optional{TooDeep{TooDeep::Of::account, of_account, caps.per_account}};
+  }
+  if (in_all < caps.all) return std::optional<TooDeep>{};
+  return std::optional{TooDeep{TooDeep::Of::all, std::min(in_all, caps.all + 1), caps.all}};
+}
+
+Result<AdmitAnswer> admit_now(Session& session, const NewExecution& fresh) {
+  if (fresh.idempotency) {
+    const auto before = find_by_key(session, fresh.account_id, *fresh.idempotency);
+    if (!before) return before.error();
+    if (*before) return **before;
+  }
+  const auto too_deep = find_too_deep(session, fresh.account_id, fresh.caps);
+  if (!too_deep) return too_deep.error();
+  if (*too_deep) return AdmitAnswer{**too_deep};
+  const auto admitted = insert_admission(session, fresh);
+  if (!admitted) return admitted.error();
+  return AdmitAnswer{*admitted};
 }
 
 }  // namespace
 
 void AdmissionFace::admit(NewExecution execution, AdmitDone done) {
   const auto fresh = std::make_shared<const NewExecution>(std::move(execution));
-  const auto admitted = std::make_shared<Admitted>();
+  const auto answer = std::make_shared<AdmitAnswer>();
   Unit unit;
-  unit.run = [fresh, admitted](Session& session) -> Result<Keep> {
-    const auto rows = insert_admission(session, *fresh);
-    if (!rows) return rows.error();
-    *admitted = *rows;
-    return Keep::yes;
+  unit.run = [fresh, answer](Session& session) -> Result<Keep> {
+    const auto given = admit_now(session, *fresh);
+    if (!given) return given.error();
+    *answer = *given;
+    return std::holds_alternative<Admitted>(*answer) ? Keep::yes : Keep::no;
   };
-  unit.landed = [fresh, admitted](Session& session) -> Result<bool> {
+  unit.landed = [fresh, answer](Session& session) -> Result<bool> {
     const auto rows = find_admission(session, fresh->ref);
     if (!rows) return rows.error();
-    if (*rows) *admitted = **rows;
+    if (*rows) *answer = **rows;
     return rows->has_value();
   };
-  unit.done = [admitted, done = std::move(done)](const std::optional<Error>& error) {
-    done(error ? Result<Admitted>{*error} : Result<Admitted>{*admitted});
+  unit.done = [answer, done = std::move(done)](const std::optional<Error>& error) {
+    done(error ? Result<AdmitAnswer>{*error} : Result<AdmitAnswer>{*answer});
   };
   writer_.submit(std::move(unit));
 }
 
 void AdmissionFace::refuse(NewRefusal refusal, RefuseDone done) {
   const auto fresh = std::make_shared<const NewRefusal>(std::move(refusal));
-  const auto id = std::make_shared<ExecutionId>();
+  const auto kept = std::make_shared<KeptRefusal>();
   Unit unit;
-  unit.run = [fresh, id](Session& session) -> Result<Keep> {
-    const auto row = insert_refusal(session, *fresh);
+  unit.run = [fresh, kept](Session& session) -> Result<Keep> {
+    const auto row = keep_refusal(session, *fresh);
     if (!row) return row.error();
-    *id = *row;
+    *kept = *row;
     return Keep::yes;
   };
-  unit.landed = [fresh, id](Session& session) -> Result<bool> {
-    const auto found = session.query(text::kFindRefusal, {*id, fresh->account_id, fresh->at});
-    if (!found) return found.error();
-    return !found->empty();
-  };
-  unit.done = [id, done = std::move(done)](const std::optional<Error>& error) {
-    done(error ? Result<ExecutionId>{*error} : Result<ExecutionId>{*id});
+  unit.landed = [fresh, kept](Session& session) { return refusal_landed(session, *fresh, *kept); };
+  unit.done = [kept, done = std::move(done)](const std::optional<Error>& error) {
+    done(error ? Result<ExecutionId>{*error} : Result<ExecutionId>{kept->row});
   };
   writer_.submit(std::move(unit));
 }

@@ -7,8 +7,9 @@ namespace coderunner::sql::text {
 // ---- Admission
 
 constexpr std::string_view kInsertJob =
-    "INSERT INTO codeRunner_jobs (apikey, payload, admission_ref, subdomain_hash) "
-    "VALUES (:apikey, :payload, :ref, :account)";
+    "INSERT INTO codeRunner_jobs "
+    "(apikey, payload, admission_ref, subdomain_hash, idempotency_key, request_hash) "
+    "VALUES (:apikey, :payload, :ref, :account, :key, :request)";
 
 constexpr std::string_view kInsertExecution =
     "INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, identifier, status, "
@@ -27,6 +28,44 @@ constexpr std::string_view kFindAdmission =
 constexpr std::string_view kFindRefusal =
     "SELECT 1 FROM codeRunner_executions WHERE execution_id = :id AND status = 'error' "
     "AND subdomain_hash = :account AND finished_at = :at";
+
+// Counted no further than a cap needs.
+constexpr std::string_view kDepthInAll =
+    "SELECT count(*) FROM "
+    "(SELECT 1 FROM codeRunner_executions WHERE status = 'queued' LIMIT :most) AS counted";
+
+constexpr std::string_view kDepthOfAccount =
+    "SELECT count(*) FROM (SELECT 1 FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash = :account LIMIT :most) AS counted";
+
+constexpr std::string_view kFindByIdempotencyKey =
+    "SELECT j.job_id, j.request_hash, e.execution_id, e.status, COALESCE(e.queued_at, "
+    "e.started_at) "
+    "FROM codeRunner_jobs j LEFT JOIN codeRunner_executions e ON e.job_id = j.job_id "
+    "WHERE j.subdomain_hash = :account AND j.idempotency_key = :key LIMIT 1";
+
+constexpr std::string_view kForgetIdempotencyKey =
+    "UPDATE codeRunner_jobs SET idempotency_key = NULL, request_hash = NULL WHERE job_id = :job";
+
+constexpr std::string_view kRefusalTally =
+    "SELECT kept, rejected, does_not_parse, execution_id FROM codeRunner_refusals "
+    "WHERE hour = :hour AND subdomain_hash = :account";
+
+constexpr std::string_view kUpdateTally =
+    "UPDATE codeRunner_refusals SET kept = :kept, rejected = :rejected, "
+    "does_not_parse = :does_not_parse, execution_id = :execution "
+    "WHERE hour = :hour AND subdomain_hash = :account";
+
+constexpr std::string_view kFirstTally =
+    "INSERT INTO codeRunner_refusals "
+    "(kept, rejected, does_not_parse, execution_id, hour, subdomain_hash) "
+    "VALUES (:kept, :rejected, :does_not_parse, :execution, :hour, :account)";
+
+constexpr std::string_view kForgetTallies = "DELETE FROM codeRunner_refusals WHERE hour < :oldest";
+
+constexpr std::string_view kFoldRefusal =
+    "UPDATE codeRunner_executions SET error_code = :code, error_message = :message "
+    "WHERE execution_id = :execution AND status = 'error' AND error_code IN (107, 201)";
 
 // ---- Dispatch
 
@@ -403,6 +442,14 @@ std::span<const Named> hot_statements() {
       {"insert execution", kInsertExecution},
       {"find admission", kFindAdmission},
       {"find refusal", kFindRefusal},
+      {"depth in all", kDepthInAll},
+      {"depth of account", kDepthOfAccount},
+      {"find by idempotency key", kFindByIdempotencyKey},
+      {"forget idempotency key", kForgetIdempotencyKey},
+      {"refusal tally", kRefusalTally},
+      {"update tally", kUpdateTally},
+      {"forget tallies", kForgetTallies},
+      {"fold refusal", kFoldRefusal},
       {"first account", kFirstAccount},
       {"next account", kNextAccount},
       {"first key", kFirstKey},

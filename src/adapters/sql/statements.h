@@ -17,6 +17,15 @@ extern const std::string_view kInsertExecution;
 extern const std::string_view kInsertRefusal;
 extern const std::string_view kFindAdmission;
 extern const std::string_view kFindRefusal;
+extern const std::string_view kDepthInAll;
+extern const std::string_view kDepthOfAccount;
+extern const std::string_view kFindByIdempotencyKey;
+extern const std::string_view kForgetIdempotencyKey;
+extern const std::string_view kRefusalTally;
+extern const std::string_view kUpdateTally;
+extern const std::string_view kFirstTally;
+extern const std::string_view kForgetTallies;
+extern const std::string_view kFoldRefusal;
 
 // Dispatch
 extern const std::string_view kFirstAccount;
