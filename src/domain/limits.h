@@ -66,6 +66,8 @@ inline constexpr Millis kLoopBudget = 180s;
 inline constexpr std::size_t kScriptMemory = 64UL * 1024 * 1024;
 inline constexpr std::size_t kMaxGotos = 1000;  // a parse of 30,000 took 2.9 s of CPU
 inline constexpr Millis kMasterKillAfterWall = 5s;
+inline constexpr Millis kFinishAttempt =
+    60s;  // one try at writing an outcome waits 3 x 5 s for the store, and on its disk
 inline constexpr std::size_t kMaxFrameBytes =
     16UL * 1024 * 1024;  // one message between script and broker
 inline constexpr std::size_t kMaxLogBytesPerRun = 1024UL * 1024;

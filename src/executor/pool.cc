@@ -13,24 +13,27 @@
 namespace coderunner::executor {
 namespace {
 
-// What a stage may last. Idle is no work, and finishing lasts as long as the store is away.
-bool is_bounded(Stage stage) {
+// What a stage may last. Idle is no work; finishing lasts as long as the store is away, but each
+// try at it does not: a worker that lies still in one may hold the store's lock.
+std::optional<Millis> longest(Stage stage, const PoolSettings& settings) {
   switch (stage) {
-    case Stage::idle:
-    case Stage::finishing: return false;
+    case Stage::idle: return std::nullopt;
+    case Stage::finishing: return settings.finish_attempt;
     case Stage::reading:
     case Stage::spawning:
     case Stage::beginning:
-    case Stage::running: return true;
+    case Stage::running: break;
   }
-  return true;
+  return settings.wall + limits::kMasterKillAfterWall;
 }
 
 bool is_free(const PoolWorker& worker) {
   return !worker.is_busy && !worker.is_leaving && worker.channel.is_open();
 }
 
-std::string cause_of_death(const PoolWorker& worker, int wait_status) {
+std::string cause_of_death(const PoolWorker& worker, Stage stage, int wait_status) {
+  if (worker.was_killed && stage == Stage::finishing)
+    return "its worker lay still while it wrote the outcome and was killed";
   if (worker.was_killed) return "wall: its worker outstayed the wall and was killed";
   if (WIFSIGNALED(wait_status))
     return fmt::format("its worker was killed by signal {}", WTERMSIG(wait_status));
@@ -110,7 +113,7 @@ bool Pool::bury(pid_t pid, int wait_status) {
                                  [pid](const PoolWorker& worker) { return worker.pid == pid; });
   if (dead == workers_.end()) return false;
   const SlotView slot = parts_.board.read(dead->slot);
-  const std::string cause = cause_of_death(*dead, wait_status);
+  const std::string cause = cause_of_death(*dead, slot.stage, wait_status);
   const bool was_expected = dead->is_leaving && WIFEXITED(wait_status);
   if (!was_expected)
     parts_.events.record({Level::error, "worker_died", slot.execution, {{"how", cause}}});
@@ -142,11 +145,11 @@ std::optional<MonoTime> Pool::tend(MonoTime now) {
 }
 
 void Pool::kill_overdue(MonoTime now) {
-  const auto longest = parts_.settings.wall + limits::kMasterKillAfterWall;
   for (PoolWorker& worker : workers_) {
     if (!worker.is_busy || worker.was_killed) continue;
     const SlotView slot = parts_.board.read(worker.slot);
-    if (!is_bounded(slot.stage) || now - slot.since < longest) continue;
+    const auto most = longest(slot.stage, parts_.settings);
+    if (!most || now - slot.since < *most) continue;
     worker.was_killed = true;
     ::kill(worker.pid, SIGKILL);  // its script dies by the control socket's EOF
   }

@@ -25,7 +25,7 @@ struct PoolWorker {
   Descriptor channel;
   bool is_busy = false;     // has a connection or a row to finish
   bool is_leaving = false;  // was told to exit or stop
-  bool was_killed = false;  // by the master, for outstaying its wall
+  bool was_killed = false;  // by the master, for outstaying its wall or lying still
   MonoTime idle_since{};
   std::optional<std::string> abandoning;  // the message it was given, until it says it is done
 };
@@ -52,8 +52,8 @@ class Pool {
   // A reaped child; false where it is none of the pool's. Its run, if it had one, is left behind
   // for the next worker.
   bool bury(pid_t pid, int wait_status);
-  // Kills what has outstayed its wall, lets surplus idle workers go, finds somebody for runs left
-  // behind. Answers when it wants to be called again.
+  // Kills what has outstayed its wall or lies still, lets surplus idle workers go, finds somebody
+  // for runs left behind. Answers when it wants to be called again.
   std::optional<MonoTime> tend(MonoTime now);
   // No more connections will come: idle workers go, busy ones go when they are done.
   void let_all_go();

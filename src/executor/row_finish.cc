@@ -36,6 +36,7 @@ class Finish {
 
  private:
   bool try_once() {
+    parts_.slot.board.enter(parts_.slot.number, Stage::finishing, parts_.clock.mono_now());
     if (row_.log != nullptr && !flush_log()) return false;
     if (!is_told_ && !tell_what_it_had_sent()) return false;
     const auto answer =

@@ -6,6 +6,7 @@
 #include "domain/execution.h"
 #include "executor/master_link.h"
 #include "executor/run_log.h"
+#include "executor/scoreboard.h"
 #include "seams/clock.h"
 #include "seams/events.h"
 #include "seams/store.h"
@@ -17,6 +18,7 @@ struct FinishParts {
   MasterLink& master;
   const Clock& clock;
   Events& events;
+  WorkerSlot slot;  // enters Stage::finishing with each try
 };
 
 enum class RowOf { this_worker, dead_worker };

@@ -119,13 +119,12 @@ RunAnswer Run::begin_and_drive(JobId job, const Nonce& nonce, ScriptLink script)
 RunAnswer Run::begin_of_unknown_outcome(const RunId& run, const std::string& error) {
   const auto execution = parts_.slot.board.read(parts_.slot.number).execution;
   if (execution) {
-    enter(Stage::finishing);
     const WorkerParts& worker = parts_.worker;
     finish_row(
         {*execution,
          run,
          {ErrorCode::ended_from_outside, "nothing ran: whether it had begun could not be told"}},
-        {worker.ledger, parts_.master, worker.clock, worker.events});
+        {worker.ledger, parts_.master, worker.clock, worker.events, parts_.slot});
   }
   parts_.slot.board.forget_run(parts_.slot.number);
   return no_room("begun or not, nothing ran: " + error);
@@ -145,11 +144,11 @@ Outcome Run::drive(const Begun& begun, ScriptLink script, RunLog& log, MonoTime 
 
 RunAnswer Run::finish(const Begun& begun, const RunId& run, const Outcome& outcome, RunLog& log) {
   const WorkerParts& worker = parts_.worker;
-  enter(Stage::finishing);
   // Crash window ended-unfinished: the script's end is known to this process alone; the row ends
   // 303 and lists what the run had sent.
-  const bool kept = finish_row({begun.execution, run, outcome, &log},
-                               {worker.ledger, parts_.master, worker.clock, worker.events});
+  const bool kept =
+      finish_row({begun.execution, run, outcome, &log},
+                 {worker.ledger, parts_.master, worker.clock, worker.events, parts_.slot});
   // Crash window finished-unanswered: the row has its end; the drainer reads it there, and another
   // finish of the same run changes nothing.
   if (kept) parts_.slot.board.forget_run(parts_.slot.number);

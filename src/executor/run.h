@@ -14,11 +14,6 @@
 
 namespace coderunner::executor {
 
-struct WorkerSlot {
-  Scoreboard& board;
-  int number = 0;
-};
-
 struct RunParts {
   const RunSettings& settings;
   const WorkerParts& worker;

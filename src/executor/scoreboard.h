@@ -19,7 +19,7 @@ enum class Stage : std::int32_t {
   spawning,   // asks for a script process
   beginning,  // spends the nonce
   running,    // the script runs
-  finishing,  // writes the outcome; may take as long as the store is away
+  finishing,  // writes the outcome, entered anew with each try: as long as the store is away
 };
 
 struct SlotView {
@@ -67,6 +67,11 @@ class Scoreboard {
   Descriptor memfd_;
   Board* board_ = nullptr;
   std::size_t bytes_ = 0;
+};
+
+struct WorkerSlot {
+  Scoreboard& board;
+  int number = 0;
 };
 
 }  // namespace coderunner::executor

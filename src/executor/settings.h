@@ -34,6 +34,7 @@ struct RunSettings {  // for workers
 struct PoolSettings {  // for the master
   int max_children = limits::kMaxChildren;
   Millis wall = limits::kWall;
+  Millis finish_attempt = limits::kFinishAttempt;
 };
 
 }  // namespace coderunner::executor

@@ -76,10 +76,9 @@ class Worker {
   void abandon(std::string_view text) {
     const ExecutionId execution{number_in<std::int64_t>(next_word(text))};
     const RunId run{std::string{next_word(text)}};
-    enter(Stage::finishing);
     const Outcome reason{ErrorCode::ended_from_outside, std::string{text}};
     if (finish_row({execution, run, reason, nullptr, RowOf::dead_worker},
-                   {parts_.ledger, master_, parts_.clock, parts_.events}))
+                   {parts_.ledger, master_, parts_.clock, parts_.events, {board_, slot_}}))
       master_.say(kAbandoned);
     enter(Stage::idle);
   }

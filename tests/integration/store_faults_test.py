@@ -277,6 +277,10 @@ class StoreFaultsTest(DaemonCase):
             def delete():
                 for suffix in suffixes:
                     pathlib.Path(f"{path}{suffix}").unlink(missing_ok=True)
+                # a kill before anybody has noticed would take the only copy with it
+                wait_until(lambda: all(pathlib.Path(f"{path}{suffix}").exists()
+                                       for suffix in suffixes), 10, "put back")
+                time.sleep(0.5)
             return delete
         def killed():
             daemon.kill9()

@@ -4,8 +4,11 @@
 // again. Shared by a store's sessions; thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace coderunner::sql {
@@ -26,7 +29,16 @@ class Connections {
   }
   void leave() {
     const std::lock_guard lock{mutex_};
-    --open_;
+    if (--open_ == 0) index_.reset();
+  }
+
+  // The file of the index they all work with: what the first of them found at its path. A later one
+  // may find another there, and still be given the first one's.
+  using File = std::pair<dev_t, ino_t>;
+  File agree_on_index(const File& found) {
+    const std::lock_guard lock{mutex_};
+    if (!index_) index_ = found;
+    return *index_;
   }
 
   // From now on every one that is open is to be closed by whoever uses it next.
@@ -55,6 +67,7 @@ class Connections {
   mutable std::mutex mutex_;
   int open_ = 0;
   bool draining_ = false;
+  std::optional<File> index_;
   std::mutex idle_mutex_;
   std::function<void()> close_idle_;
 };

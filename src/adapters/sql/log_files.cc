@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 namespace coderunner::sql {
@@ -55,13 +56,17 @@ std::optional<LogFiles::Inode> LogFiles::look_at(const std::string& path) {
   return Inode{found.st_dev, found.st_ino, found.st_size};
 }
 
-void LogFiles::remember(const std::string& database) {
+bool LogFiles::remember(const std::string& database, Connections* shared) {
   database_ = database;
   log_path_ = database + "-wal";
   index_path_ = database + "-shm";
   log_ = look_at(log_path_);
   index_ = look_at(index_path_);
   remembered_ = log_ && index_;
+  if (remembered_ && shared != nullptr)
+    std::tie(index_->device, index_->number) =
+        shared->agree_on_index({index_->device, index_->number});
+  return remembered_;
 }
 
 LogFiles::State LogFiles::state() const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "adapters/sql/connections.h"
 #include "base/result.h"
 
 namespace coderunner::sql {
@@ -29,7 +30,8 @@ class LogFiles {
   };
 
   // From here on these are the connection's: call it once the connection has read something.
-  void remember(const std::string& database);
+  // False where one of them is not there.
+  bool remember(const std::string& database, Connections* shared);
   void forget() { remembered_ = false; }
   State state() const;
 

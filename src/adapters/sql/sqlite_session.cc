@@ -215,11 +215,7 @@ class SqliteSession final : public Session {
     if (!options_.create && !fs::exists(options_.path, ignored))
       return not_open("there is no such store");
     if (options_.create) make_folder();
-    if (!enter()) {
-      auto draining = not_open("its older connections are being closed");
-      busy_ = true;  // it is a matter of milliseconds
-      return draining;
-    }
+    if (!enter()) return close_again();
     if (is_scrap()) return fail(Failure::corrupt, options_.path + ": file is not a database");
     try {
       // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
@@ -237,8 +233,11 @@ class SqliteSession final : public Session {
       if (auto set = query(setting, {}); !set) return set.error();
     if (options_.verify)
       if (auto verified = options_.verify(*this); !verified) return verified;
-    log_files_.remember(sqlite_api::sqlite3_db_filename(raw(), "main"));
-    return Done{};
+    const bool both = log_files_.remember(sqlite_api::sqlite3_db_filename(raw(), "main"),
+                                          options_.connections.get());
+    if (!options_.connections || (both && is_in_place())) return Done{};
+    static_cast<void>(drain());  // an older connection keeps an index that was taken away
+    return close_again();
   }
 
   // A file too short for any header: SQLite takes it for an empty one, and writes over it.
@@ -321,6 +320,13 @@ class SqliteSession final : public Session {
     auto busy = not_open("its lost log is in use");
     busy_ = true;
     return busy;
+  }
+
+  // Until the older connections of this process have ended too: a matter of milliseconds.
+  Error close_again() {
+    auto draining = not_open("its older connections are being closed");
+    busy_ = true;
+    return draining;
   }
 
   bool enter() {

@@ -302,6 +302,38 @@ TEST_F(PoolTest, AnOutcomeIsKeptWhileTheStoreIsAway) {
   EXPECT_EQ(ledger_->log(1), "info counted\n");
 }
 
+TEST_F(PoolTest, AWorkerThatLiesStillWhileItFinishesIsKilledAndItsRowFinished) {
+  setup_.finish_attempt = limits::kStoreRetryMax + Millis{1'000};
+  ledger_->admit(1, kBusy);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ledger_->set_away(true);
+  ASSERT_TRUE(eventually([&] { return events().find("finish_waits") != std::string::npos; }));
+  ::kill(only("cr-worker"), SIGSTOP);
+  ledger_->set_away(false);
+  ASSERT_TRUE(has_ended(1));
+  EXPECT_TRUE(ledger_->outcome(1).starts_with(
+      "303 reaped: its worker lay still while it wrote the outcome and was killed"))
+      << ledger_->outcome(1);
+}
+
+TEST_F(PoolTest, AWorkerThatKeepsTryingToFinishIsNotKilledHoweverLongItTakes) {
+  setup_.wall = Millis{1'000};
+  setup_.finish_attempt = limits::kStoreRetryMax + Millis{1'000};
+  ledger_->admit(1, kBusy);
+  start_pool();
+  const auto client = post(1);
+  ASSERT_TRUE(has_begun(1));
+  ledger_->set_away(true);
+  ASSERT_TRUE(eventually([&] { return events().find("finish_waits") != std::string::npos; }));
+  EXPECT_FALSE(eventually([&] { return events().find("worker_died") != std::string::npos; },
+                          setup_.finish_attempt + Millis{2'500}));
+  ledger_->set_away(false);
+  ASSERT_TRUE(has_ended(1));
+  EXPECT_EQ(ledger_->outcome(1), "success");
+}
+
 TEST_F(PoolTest, WhileTheStoreIsAwayNothingBegins) {
   ledger_->admit(1, "log('never')");
   ledger_->set_away(true);

@@ -116,6 +116,7 @@ std::string to_text(const PoolSetup& setup) {
   text << setup.folder.string() << "\n"
        << setup.max_children << "\n"
        << setup.wall.count() << "\n"
+       << setup.finish_attempt.count() << "\n"
        << setup.loop_budget.count() << "\n"
        << setup.api << "\n";
   return text.str();
@@ -127,8 +128,9 @@ PoolSetup setup_from_text(const std::string& text) {
   std::string folder;
   std::getline(lines, folder);
   setup.folder = folder;
-  std::int64_t wall = 0, budget = 0;
-  lines >> setup.max_children >> wall >> budget >> setup.api;
+  std::int64_t wall = 0, attempt = 0, budget = 0;
+  lines >> setup.max_children >> wall >> attempt >> budget >> setup.api;
+  setup.finish_attempt = Millis{attempt};
   setup.wall = Millis{wall};
   setup.loop_budget = Millis{budget};
   return setup;
@@ -144,7 +146,8 @@ std::optional<int> run_role(int argc, char** argv) {
   const PoolSetup setup = setup_from_text(*executor::inherited_settings(*role));
   if (*role == Role::worker) return run_worker_role(setup);
   FileEvents events{setup.folder};
-  return executor::run_master({setup.max_children, setup.wall}, {clock, events});
+  return executor::run_master({setup.max_children, setup.wall, setup.finish_attempt},
+                              {clock, events});
 }
 
 }  // namespace coderunner::executor_test

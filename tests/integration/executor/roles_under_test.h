@@ -16,6 +16,7 @@ struct PoolSetup {
   std::filesystem::path folder;
   int max_children = 8;
   Millis wall{20'000};
+  Millis finish_attempt{60'000};
   Millis loop_budget{60'000};  // no test waits that long: what ends sooner was ended
   std::string api = "http://127.0.0.1:9/api/v2";  // discard: refused at once
 };
