@@ -276,5 +276,23 @@ TEST_F(SqliteTogether, AnOpeningTakesUnderTenMilliseconds) {
   RecordProperty("microseconds", std::to_string(best.count()));
 }
 
+// R14
+TEST_F(SqliteTogether, ProcessesThatAdmitAtOnceKeepOneCapTogether) {
+  std::vector<pid_t> children;
+  for (int process = 0; process < 4; ++process)
+    children.push_back(in_child([&, process] {
+      const auto store = open(sql::Writer::own_thread);
+      if (!store) return 2;
+      for (int i = 0; i < 20; ++i) {
+        NewExecution one = fresh(std::to_string(process) + "-" + std::to_string(i));
+        one.caps = {.per_account = 30, .all = 1000};
+        if (!answer_of_admit(store->admission(), one)) return 1;
+      }
+      return 0;
+    }));
+  for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
+  EXPECT_EQ(count("SELECT count(*) FROM codeRunner_executions"), 30);
+}
+
 }  // namespace
 }  // namespace coderunner::contract
