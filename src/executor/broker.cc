@@ -160,7 +160,8 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
                            task_.ladder.gate);
   seen.method_limit = answer.status && says_method_limit(*answer.status, answer.body);
 
-  if (answer.status != Gate::kRateLimited && answer.remaining == 0) close_spent_minute(*answer.status);
+  if (answer.status != Gate::kRateLimited && answer.remaining == 0)
+    close_spent_minute(*answer.status);
   const LadderStep step = next_step(seen, attempt, to_wall(), task_.ladder);
   if (step.close_gate_for) close_gate(*step.close_gate_for);
   if (const auto* raise = std::get_if<Raise>(&step.move))
@@ -175,8 +176,8 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
 void Broker::close_gate(Millis retry_after) {
   if (!task_.key) return;
   const UtcTime now = parts_.clock.utc_now();
-  close_gate(Gate{
-      *task_.key, gate_until(now, retry_after, task_.ladder.gate), now, now, retry_after});
+  close_gate(
+      Gate{*task_.key, gate_until(now, retry_after, task_.ladder.gate), now, now, retry_after});
 }
 
 // The answer says that nothing is left of this minute: nobody has to meet the 429 that would
@@ -185,8 +186,7 @@ void Broker::close_spent_minute(int status) {
   if (!task_.key) return;
   const UtcTime now = parts_.clock.utc_now();
   const auto last = parts_.gates.last(*task_.key);
-  const UtcTime until =
-      minute_end(last ? *last : std::optional<Gate>{}, now, task_.ladder.gate);
+  const UtcTime until = minute_end(last ? *last : std::optional<Gate>{}, now, task_.ladder.gate);
   close_gate(Gate{*task_.key, until, now, now, std::nullopt, status});
 }
 

@@ -42,12 +42,10 @@ class ObservatoryTest : public ::testing::Test {
   }
   // It was closed for so long, and opened just now.
   void opened(const char* key, Millis after) {
-    snapshot_.gate_records.push_back({extend(std::nullopt,
-                                             {.key = {key},
-                                              .until = kNow,
-                                              .first_seen = kNow - after,
-                                              .last_seen = kNow - after},
-                                             kNow - after)});
+    snapshot_.gate_records.push_back({extend(
+        std::nullopt,
+        {.key = {key}, .until = kNow, .first_seen = kNow - after, .last_seen = kNow - after},
+        kNow - after)});
   }
   AccountFigures& of(const char* account) {
     for (AccountFigures& one : snapshot_.figures.accounts)
