@@ -191,7 +191,7 @@ Result<Done> FaultySeams::heartbeat(const DrainerId& drainer, UtcTime now) {
 
 Result<std::vector<std::string>> FaultySeams::sent_changes(ExecutionId execution) {
   return call<std::vector<std::string>>("sent_changes", Kind::read,
-                                        [&] { return shared_.dispatch.sent_changes(execution); });
+                                        [&] { return shared_.ledger.sent_changes(execution); });
 }
 
 // ---- ReaperStore
