@@ -441,6 +441,7 @@ void Daemon::stop() {
   if (serving_.reaper_loop) serving_.reaper_loop->stop();
   if (http_) http_->stop(limits::kHttpStopGrace);
   pool_.stop();
+  serving_.store.reset();  // first: what it still writes is answered through the others
   events_.record({Level::info, "stopped", {}, {}});
 }
 

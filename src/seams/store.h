@@ -169,16 +169,14 @@ class DispatchStore {
   virtual Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) = 0;
   // Every outstanding nonce of queued rows; answers how many.
   virtual Result<int> revoke_all() = 0;
-  // Ends a run 303 by its run id (NULL run: by execution). False where it is no longer that running
-  // row.
+  // Ends a run 303 by its run id (NULL run: by execution). Its message is `reason` and, read in the
+  // same transaction, what the run had sent (domain reaped()). False where it is no longer that
+  // running row.
   virtual Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
-                               const std::string& message, UtcTime now) = 0;
+                               const std::string& reason, UtcTime now) = 0;
   // Ends a queued row 303 that can never be dispatched. False where it is not queued any more.
   virtual Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                         UtcTime now) = 0;
-  // What a run had sent that may have changed something, from its log lines (domain
-  // sent_changes.h).
-  virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
   virtual Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) = 0;
 };
 
@@ -215,9 +213,8 @@ class ReaperStore {
  public:
   virtual ~ReaperStore() = default;
   virtual Result<std::vector<RunningRow>> running() = 0;
-  virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
   virtual Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
-                               const std::string& message, UtcTime now) = 0;
+                               const std::string& reason, UtcTime now) = 0;
   // Oldest first; none whose key is gated at `now` or whose account is paused.
   virtual Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now,
                                                           int limit) = 0;
@@ -283,7 +280,8 @@ class Ledger {
   // and may send nothing any more.
   virtual Result<AnnounceAnswer> announce(ExecutionId execution, const RunId& run,
                                           const std::vector<LogLine>& lines) = 0;
-  // Of a run whose own worker can not say any more: what it had sent, as DispatchStore has it.
+  // Of a run whose own worker can not say any more: what it had sent that may have changed
+  // something, from its log lines (domain sent_changes.h).
   virtual Result<std::vector<std::string>> sent_changes(ExecutionId execution) = 0;
 };
 

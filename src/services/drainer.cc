@@ -205,9 +205,7 @@ Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
       mono_ - seen_running_.at(row.execution) > settings_.doubtful_after)
     reason = "the executor gave no answer and never finished the run";
   if (reason.empty()) return false;
-  const auto sent = parts_.store.sent_changes(row.execution);
-  if (!sent) return sent.error();
-  const auto abandoned = parts_.store.abandon(row.execution, row.run, reaped(reason, *sent), now_);
+  const auto abandoned = parts_.store.abandon(row.execution, row.run, reason, now_);
   if (!abandoned) return abandoned.error();
   if (*abandoned)
     parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});

@@ -96,11 +96,8 @@ std::optional<Reaper::Verdict> Reaper::verdict_on(const RunningRow& row, Watch& 
 }
 
 Result<Done> Reaper::abandon(const RunningRow& row, const Verdict& verdict) {
-  const auto sent = parts_.store.sent_changes(row.execution);
-  if (!sent) return sent.error();
   // Crash window proved-unwritten. A run that has finished since it was read keeps its own end.
-  const auto ended =
-      parts_.store.abandon(row.execution, row.run, reaped(verdict.reason, *sent), now_.utc);
+  const auto ended = parts_.store.abandon(row.execution, row.run, verdict.reason, now_.utc);
   if (!ended) return ended.error();
   if (*ended) told(verdict.level, "killed", row.execution, "reason", verdict.reason);
   return Done{};

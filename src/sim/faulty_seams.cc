@@ -199,7 +199,7 @@ Result<Standing> FaultySeams::standing() {
 
 Result<std::vector<std::string>> FaultySeams::sent_changes(ExecutionId execution) {
   return call<std::vector<std::string>>("sent_changes", Kind::read,
-                                        [&] { return shared_.dispatch.sent_changes(execution); });
+                                        [&] { return shared_.ledger.sent_changes(execution); });
 }
 
 // ---- ReaperStore

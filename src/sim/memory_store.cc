@@ -151,9 +151,10 @@ Result<int> MemoryStore::revoke_all() {
 }
 
 Result<bool> MemoryStore::abandon(ExecutionId execution, const std::optional<RunId>& run,
-                                  const std::string& message, UtcTime now) {
+                                  const std::string& reason, UtcTime now) {
   if (failing_) return *failing_;
-  return end_run(find(execution), run, {ErrorCode::ended_from_outside, message}, now);
+  return end_run(find(execution), run,
+                 {ErrorCode::ended_from_outside, reaped(reason, *sent_changes(execution))}, now);
 }
 
 Result<bool> MemoryStore::end_undispatched(ExecutionId execution, const std::string& message,

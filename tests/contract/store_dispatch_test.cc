@@ -145,7 +145,7 @@ TEST_P(StoreContract, AnAbandonedRunEndsWith303AndItsKeyIsScrubbed) {
                                          kNoon + Millis{7}));
   const Execution row = this->row(admitted.execution);
   EXPECT_EQ(row.state(), State::killed);
-  EXPECT_EQ(row.error_message, "its executor died");
+  EXPECT_EQ(row.error_message, "reaped: its executor died; it had sent no change");
   EXPECT_EQ(row.finished_at, kNoon + Millis{7});
   EXPECT_EQ(store->sealed_key(admitted.job), std::nullopt);
 }

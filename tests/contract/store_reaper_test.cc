@@ -70,10 +70,20 @@ TEST_P(StoreReaper, WhatARunHadSentIsReadFromItsLogLines) {
                                                              {{}, kNoon, "info", "said", {}},
                                                              calling("DELETE", "/cards/7", {})}));
   const Changes sent{"POST /cards: 200", "DELETE /cards/7: no answer"};
-  EXPECT_EQ(*reaper().sent_changes(running.execution), sent);
-  EXPECT_EQ(*store->dispatch().sent_changes(running.execution), sent);
   EXPECT_EQ(*store->ledger().sent_changes(running.execution), sent);
-  EXPECT_EQ(*reaper().sent_changes(other.execution), Changes{});
+  EXPECT_EQ(*store->ledger().sent_changes(other.execution), Changes{});
+}
+
+TEST_P(StoreReaper, WhoeverAbandonsARunListsWhatItHadSentUpToThen) {
+  const Admitted reaped = run("acme", "run1");
+  const Admitted drained = run("zeta", "run2");
+  for (const Admitted& one : {reaped, drained})
+    ASSERT_TRUE(store->ledger().append_log(one.execution, {calling("POST", "/cards", {})}));
+  ASSERT_TRUE(*reaper().abandon(reaped.execution, RunId{"run1"}, "dead", kNoon));
+  ASSERT_TRUE(*store->dispatch().abandon(drained.execution, RunId{"run2"}, "dead", kNoon));
+  for (const Admitted& one : {reaped, drained})
+    EXPECT_EQ(row(one.execution).error_message,
+              "reaped: dead; it had sent 1: POST /cards: no answer");
 }
 
 // ---- running rows
@@ -238,7 +248,7 @@ TEST_P(StoreHousekeeping, OnlyFinishedRowsArePurged) {
   EXPECT_EQ(*reaper().purge({kNoon}), (Purged{2, 0, false}));
   EXPECT_TRUE(exists(queued.execution) && exists(running.execution) && exists(young.execution));
   EXPECT_FALSE(exists(success.execution) || exists(error.execution));
-  EXPECT_EQ(reaper().sent_changes(running.execution)->size(), 1U);
+  EXPECT_EQ(store->ledger().sent_changes(running.execution)->size(), 1U);
   EXPECT_EQ(*reaper().purge({kNoon}), (Purged{0, 0, false}));
 }
 

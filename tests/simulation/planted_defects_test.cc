@@ -2,6 +2,7 @@
 // hundred seeds, and what is left of the scenario must be small enough to read.
 #include <gtest/gtest.h>
 
+#include "domain/sent_changes.h"
 #include "sim/simulation.h"
 #include "tests/support/passing_dispatch.h"
 
@@ -33,8 +34,13 @@ struct HidesWhatRuns final : PassingDispatch {
 
 struct ForgetsTheChanges final : PassingDispatch {
   using PassingDispatch::PassingDispatch;
-  Result<std::vector<std::string>> sent_changes(ExecutionId) override {
-    return std::vector<std::string>{};
+  Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
+                       const std::string& reason, UtcTime now) override {
+    if (!run) return truth_.abandon(execution, run, reason, now);
+    const auto ended =
+        truth_.finish(execution, *run, {ErrorCode::ended_from_outside, reaped(reason, {})}, now);
+    if (!ended) return ended.error();
+    return *ended == FinishAnswer::finished;
   }
 };
 

@@ -31,9 +31,6 @@ class PassingDispatch : public DispatchStore {
                                 UtcTime now) override {
     return truth_.end_undispatched(execution, message, now);
   }
-  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override {
-    return truth_.sent_changes(execution);
-  }
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override {
     return truth_.heartbeat(drainer, now);
   }

@@ -18,9 +18,6 @@ class HeldStore final : public ReaperStore {
  public:
   explicit HeldStore(ReaperStore& store) : store_(store) {}
   Result<std::vector<RunningRow>> running() override { return store_.running(); }
-  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override {
-    return store_.sent_changes(execution);
-  }
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
                        const std::string& message, UtcTime now) override {
     meanwhile();

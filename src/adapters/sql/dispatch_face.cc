@@ -4,6 +4,7 @@
 #include "adapters/sql/faces.h"
 #include "adapters/sql/rows.h"
 #include "adapters/sql/statements.h"
+#include "domain/sent_changes.h"
 
 namespace coderunner::sql {
 namespace {
@@ -111,9 +112,13 @@ Result<Standing> read_standing(Session& session) {
   return standing;
 }
 
-Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end) {
+Result<bool> abandon_run(CommitQueue& writer, const Abandoned& of) {
+  RunEnd end{of.execution, of.run, {ErrorCode::ended_from_outside, {}}, of.now};
   return writer.run<bool>(
       [&](Session& session, bool& was_that_run) -> Result<Keep> {
+        const auto sent = read_sent_changes(session, of.execution);
+        if (!sent) return sent.error();
+        end.outcome.message = reaped(of.reason, *sent);
         const auto ended = end_run(session, end);
         if (!ended) return ended.error();
         was_that_run = *ended;
@@ -207,13 +212,8 @@ Result<int> DispatchFace::revoke_all() {
 }
 
 Result<bool> DispatchFace::abandon(ExecutionId execution, const std::optional<RunId>& run,
-                                   const std::string& message, UtcTime now) {
-  return abandon_run(writer_, {execution, run, {ErrorCode::ended_from_outside, message}, now});
-}
-
-Result<std::vector<std::string>> DispatchFace::sent_changes(ExecutionId execution) {
-  return readers_.read<std::vector<std::string>>(
-      [execution](Session& session) { return read_sent_changes(session, execution); });
+                                   const std::string& reason, UtcTime now) {
+  return abandon_run(writer_, {execution, run, reason, now});
 }
 
 Result<bool> DispatchFace::end_undispatched(ExecutionId execution, const std::string& message,

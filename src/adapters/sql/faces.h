@@ -33,10 +33,9 @@ class DispatchFace final : public DispatchStore {
   Result<RevokeAnswer> revoke(ExecutionId execution, const BackOff& back_off) override;
   Result<int> revoke_all() override;
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
-                       const std::string& message, UtcTime now) override;
+                       const std::string& reason, UtcTime now) override;
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
-  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
 
  private:
@@ -64,9 +63,8 @@ class ReaperFace final : public ReaperStore {
  public:
   ReaperFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
   Result<std::vector<RunningRow>> running() override;
-  Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
-                       const std::string& message, UtcTime now) override;
+                       const std::string& reason, UtcTime now) override;
   Result<std::vector<OldQueuedRow>> queued_before(UtcTime cutoff, UtcTime now, int limit) override;
   Result<bool> end_never_dispatched(const NeverDispatched& verdict) override;
   Result<std::optional<UtcTime>> last_tick() override;
@@ -148,6 +146,12 @@ Result<bool> run_ended(Session& session, const RunEnd& end);
 Result<std::vector<RunningRow>> read_running_rows(Session& session);
 Result<Standing> read_standing(Session& session);
 Result<std::vector<std::string>> read_sent_changes(Session& session, ExecutionId execution);
-Result<bool> abandon_run(CommitQueue& writer, const RunEnd& end);
+struct Abandoned {
+  ExecutionId execution;
+  std::optional<RunId> run;
+  std::string reason;
+  UtcTime now;
+};
+Result<bool> abandon_run(CommitQueue& writer, const Abandoned& of);
 
 }  // namespace coderunner::sql

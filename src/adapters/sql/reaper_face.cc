@@ -104,14 +104,9 @@ Result<std::vector<RunningRow>> ReaperFace::running() {
   return readers_.read<std::vector<RunningRow>>(read_running_rows);
 }
 
-Result<std::vector<std::string>> ReaperFace::sent_changes(ExecutionId execution) {
-  return readers_.read<std::vector<std::string>>(
-      [execution](Session& session) { return read_sent_changes(session, execution); });
-}
-
 Result<bool> ReaperFace::abandon(ExecutionId execution, const std::optional<RunId>& run,
-                                 const std::string& message, UtcTime now) {
-  return abandon_run(writer_, {execution, run, {ErrorCode::ended_from_outside, message}, now});
+                                 const std::string& reason, UtcTime now) {
+  return abandon_run(writer_, {execution, run, reason, now});
 }
 
 Result<std::vector<OldQueuedRow>> ReaperFace::queued_before(UtcTime cutoff, UtcTime now,
