@@ -3,7 +3,7 @@
 import json
 
 from support.case import DaemonCase
-from support.rows import CREATES_A_CARD, seconds
+from support.rows import CREATES_A_CARD, most_at_once, seconds
 from support.wait import holds_for, wait_until
 
 NO_SUCH_KEY = "0" * 64
@@ -293,3 +293,20 @@ class OperatorCommandTest(OperatorCase):
         self.assertIn("is not gated", self.says("gate", "clear", NO_SUCH_KEY))
         self.assertEqual(self.says("gate", "clear", NO_SUCH_KEY, "--json"), "")
         self.assertEqual(self.says("gate", "list"), "no key is gated\n")
+
+
+class CapTest(OperatorCase):
+    def test_a_cap_of_one_holds_until_it_is_the_default_again(self):
+        fake = self.start_fake(per_minute=10000, latency_ms=150)
+        daemon = self.start_daemon(fake=fake)
+        self.ask(daemon, "PUT", "/accounts/acme", {"per_account": 1})
+        capped = [daemon.submit("acme", CREATES_A_CARD, identifier=str(i)) for i in range(6)]
+        daemon.wait_drained()
+        rows = daemon.store.executions()
+        self.assertEqual(len(rows), len(capped))
+        self.assertEqual(most_at_once(rows), 1)
+        self.ask(daemon, "PUT", "/accounts/acme", {"per_account": None})
+        for i in range(6):
+            daemon.submit("acme", CREATES_A_CARD, identifier=str(i))
+        daemon.wait_drained()
+        self.assertEqual(most_at_once(daemon.store.executions()[len(capped):]), 2)

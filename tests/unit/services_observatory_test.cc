@@ -193,9 +193,10 @@ class ObservedStoreTest : public ::testing::Test {
   int refs_ = 0;
   MemoryStore store_;
   fakes::TurnedClock clock_;
-  Observatory observatory_{{}, {.view = store_, .gates = store_, .clock = clock_, .drainer = [] {
-                                  return DrainerStatus{};
-                                }}};
+  Observatory observatory_{
+      {}, {}, {.view = store_, .gates = store_, .clock = clock_, .drainer = [] {
+                 return DrainerStatus{};
+               }}};
 };
 
 TEST_F(ObservedStoreTest, OnlyAQueuedExecutionIsToldWhyItWaits) {
