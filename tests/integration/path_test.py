@@ -144,8 +144,8 @@ class PathTest(DaemonCase):
 
 class GateTest(DaemonCase):
     def test_a_429_closes_a_gate_that_status_shows_and_the_work_resumes_by_itself(self):
-        fake = self.start_fake(per_minute=4, window_ms=3000)
-        daemon = self.start_daemon({"gate.margin": "300ms", "gate.minute": "3s"}, fake=fake)
+        fake = self.start_fake(per_minute=10000, per_hour=4, window_ms=50)  # an hour of 3 s
+        daemon = self.start_daemon({"gate.margin": "300ms"}, fake=fake)
         numbers = [daemon.submit("acme", CREATES_A_CARD + " " + CREATES_A_CARD, identifier=str(i))
                    for i in range(6)]
         gate = wait_until(lambda: daemon.client.get("/queue/data").json["gated_keys"], 20, "a gate")
@@ -158,7 +158,8 @@ class GateTest(DaemonCase):
 
     def test_a_gated_row_says_why_it_waits_and_until_when(self):
         fake = self.start_fake(per_minute=1, window_ms=6000)
-        daemon = self.start_daemon({"gate.margin": "200ms", "queue.per_account": 1}, fake=fake)
+        daemon = self.start_daemon({"gate.margin": "200ms", "gate.minute": "6s",
+                                    "queue.per_account": 1}, fake=fake)
         daemon.submit("acme", CREATES_A_CARD + " " + CREATES_A_CARD, identifier="1")
         second = daemon.submit("acme", CREATES_A_CARD, identifier="2")
         other = daemon.submit("other", "return")
@@ -171,6 +172,15 @@ class GateTest(DaemonCase):
         self.assertEqual(daemon.wait_finished(other, 5)["status"], "success")
         daemon.wait_drained(40)
         self.assertEqual(daemon.execution(second)["state"], "succeeded")
+
+
+    def test_a_spent_minute_gates_the_key_before_anybody_meets_a_429(self):
+        fake = self.start_fake(per_minute=4, window_ms=3000)
+        daemon = self.start_daemon({"gate.margin": "300ms", "gate.minute": "3s"}, fake=fake)
+        numbers = [daemon.submit("acme", CREATES_A_CARD, identifier=str(i)) for i in range(12)]
+        daemon.wait_drained(60)
+        self.assertEqual({daemon.execution(n)["state"] for n in numbers}, {"succeeded"})
+        self.assertLess(fake.ledger()["limited"], 4, "at most what two runs met at the same moment")
 
 
 class StopTest(DaemonCase):
