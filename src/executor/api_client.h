@@ -33,6 +33,8 @@ class ApiClient {
   virtual ~ApiClient() = default;
   // Blocks until an answer, `until` or an end told by the watch.
   virtual ApiAnswer perform(const ApiRequest& request, RunWatch& watch) = 0;
+  // Why no call of this run can be made at all; nothing is announced or sent then.
+  virtual std::optional<std::string> why_unusable() const { return std::nullopt; }
 };
 
 // Why a script's path must not be appended to its account's base address; nullopt where it may. It

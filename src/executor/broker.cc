@@ -53,6 +53,7 @@ std::variant<CallAnswer, RunEnd> Broker::call(const ScriptCall& call) {
   if (std::find(kMethods.begin(), kMethods.end(), call.method) == kMethods.end())
     return CallAnswer{no_answer("no such method")};
   if (const auto refusal = refuse_path(call.path)) return CallAnswer{no_answer(*refusal)};
+  if (const auto why = parts_.api.why_unusable()) return CallAnswer{no_answer("not sent: " + *why)};
 
   for (int attempt = 1;; ++attempt) {
     if (auto stop = await_gate()) return *stop;

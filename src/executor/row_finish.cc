@@ -46,7 +46,7 @@ class Finish {
       return false;
     }
     if (*answer == FinishAnswer::not_this_run)
-      tell(Level::warn, "finish_too_late", "the row has ended otherwise");
+      tell(Level::info, "finish_too_late", "the row has its end already");
     return true;
   }
 

@@ -37,11 +37,8 @@ RunAnswer no_room(const std::string& why) { return refusal(kUnavailable, kUnavai
 class NoApi final : public ApiClient {
  public:
   explicit NoApi(std::string why) : why_(std::move(why)) {}
-  ApiAnswer perform(const ApiRequest&, RunWatch&) override {
-    ApiAnswer answer;
-    answer.problem = why_;
-    return answer;
-  }
+  ApiAnswer perform(const ApiRequest&, RunWatch&) override { return {}; }
+  std::optional<std::string> why_unusable() const override { return why_; }
 
  private:
   std::string why_;
@@ -53,7 +50,9 @@ std::unique_ptr<ApiClient> api_for(const Begun& begun, const ApiSettings& api,
   if (!address) return std::make_unique<NoApi>(address.error().message);
   if (!begun.sealed_key) return std::make_unique<NoApi>("the execution has no API key");
   auto key = worker.secrets.open(*begun.sealed_key);
-  if (!key) return std::make_unique<NoApi>("the API key can not be opened");
+  if (!key)
+    return std::make_unique<NoApi>(
+        "the API key can not be opened: was it sealed with another secrets.key_file?");
   return std::make_unique<CurlApiClient>(CurlApiOptions{*address, *key}, worker.clock);
 }
 
@@ -109,6 +108,8 @@ RunAnswer Run::begin_and_drive(JobId job, const Nonce& nonce, ScriptLink script)
   const Begun& row = std::get<Begun>(*begun);
   slot.board.note_execution(slot.number, row.execution);
   enter(Stage::running);
+  // What a restored store asks the log for: which rows have begun since its backup.
+  worker.events.record({Level::info, "run_begun", row.execution, {}});
   RunLog log{worker.ledger, worker.clock, {row.execution, run}};
   const Outcome outcome = drive(row, std::move(script), log, wall);
   return finish(row, run, outcome, log);

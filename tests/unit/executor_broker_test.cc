@@ -30,6 +30,8 @@ class ToldApi final : public ApiClient {
     UtcTime at;
   };
   std::vector<Sent> sent;
+  std::optional<std::string> why_unusable() const override { return unusable; }
+  std::optional<std::string> unusable;
   std::deque<ApiAnswer> answers;
 
  private:
@@ -419,6 +421,13 @@ TEST_F(BrokerTest, AResendIsFencedToo) {
   EXPECT_EQ(end_of(post), RunEnd::fenced);
   EXPECT_EQ(api.sent.size(), 1U);
   EXPECT_EQ(broker.sent(), std::vector<std::string>{"POST /cards: 429"});
+}
+
+TEST_F(BrokerTest, WhereNoCallCanBeMadeNothingIsAnnouncedOrSent) {
+  api.unusable = "the API key can not be opened";
+  EXPECT_EQ(error_of(post).message, "not sent: the API key can not be opened");
+  EXPECT_TRUE(api.sent.empty());
+  EXPECT_TRUE(broker.sent().empty());
 }
 
 TEST_F(BrokerTest, AGetNeedsNoLineInAdvance) {

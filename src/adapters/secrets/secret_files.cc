@@ -131,8 +131,8 @@ Result<std::string> read_or_make(const SecretRequest& request, Entropy& entropy,
   }
   if (!*secret)
     return fail(Failure::invalid_input,
-                fmt::format("{} does not exist: `coderunner serve` makes it on its first start, or "
-                            "point {} at yours",
+                fmt::format("{} does not exist, and a new one would not fit the executions the "
+                            "store has: put it back from the backup, or point {} at it",
                             request.path, request.setting));
   if ((**secret).open_to_others)
     loaded.warnings.push_back(
