@@ -20,7 +20,7 @@ if(CODERUNNER_COVERAGE)
 endif()
 
 find_program(CODERUNNER_CCACHE ccache)
-if(CODERUNNER_CCACHE)
+if(CODERUNNER_CCACHE AND NOT CODERUNNER_COVERAGE)  # an object names the folder its counts go to
   # Compiled once for every build tree and every clone: paths are hashed relative to the source.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
     CCACHE_NOHASHDIR=true ${CODERUNNER_CCACHE})

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ constexpr int kExitBadConfiguration = 2;
 constexpr int kExitLocked = 3;
 
 constexpr Millis kLockRetry{200};
+constexpr Millis kLockCheck{1000};
 constexpr Millis kStoreRetry{1000};
 constexpr Millis kStopStep{50};
 
@@ -91,6 +93,7 @@ class Daemon {
   }
 
   Result<Done> take_lock();
+  Result<Done> keep_lock();
   Result<Done> take_secrets();
   Result<bool> store_is_new();
   Result<Done> start_executor();
@@ -150,7 +153,10 @@ int Daemon::run() {
   announce();
   const auto ended = run_until_stopped();
   stop();
-  return ended ? 0 : fail("store", ended.error());
+  if (ended) return 0;
+  const bool lost_lock = ended.error().kind == Failure::conflict;
+  const int status = fail(lost_lock ? "lock" : "store", ended.error());
+  return lost_lock ? kExitLocked : status;
 }
 
 int Daemon::fail(std::string_view what, const Error& error) {
@@ -174,6 +180,22 @@ Result<Done> Daemon::take_lock() {
   auto lock = LockFile::acquire(options);
   if (!lock) return lock.error();
   lock_.emplace(*std::move(lock));
+  return Done{};
+}
+
+// A lock file that was deleted locks nobody out any more. Where nobody has come meanwhile it is
+// made anew; where somebody has, two drainers must not go on.
+Result<Done> Daemon::keep_lock() {
+  const std::string path = lock_path(settings_);
+  if (!lock_ || lock_->is_named(path)) return Done{};
+  std::error_code failed;
+  const auto folder = std::filesystem::path{path}.parent_path();
+  if (!folder.empty() && !std::filesystem::exists(folder, failed)) return Done{};  // all is away
+  auto again = LockFile::acquire({.path = path, .keep_waiting = {}});
+  if (!again && again.error().kind == Failure::conflict) return again.error();
+  if (!again) return Done{};
+  lock_.emplace(*std::move(again));
+  events_.record({Level::warn, "lock_made_again", {}, {{"path", path}}});
   return Done{};
 }
 
@@ -406,7 +428,9 @@ Result<Done> Daemon::run_until_stopped() {
       }
     pollfd waited[] = {{signals_.fd(), POLLIN, 0},
                        {launcher_ ? launcher_->exit_descriptor() : -1, POLLIN, 0}};
+    if (lock_) wait = wait < Millis{0} ? kLockCheck : std::min(wait, kLockCheck);
     (void)::poll(waited, 2, static_cast<int>(wait.count()));
+    if (auto kept = keep_lock(); !kept) return kept;
     if (serving_.store) continue;
     const auto opened = open_store();
     if (told_to_stop_) return Done{};

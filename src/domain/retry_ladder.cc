@@ -27,6 +27,8 @@ LadderStep rate_limited(const AttemptAnswer& answer, int attempt, Millis to_wall
 LadderStep no_good_answer(const AttemptAnswer& answer, int attempt, const LadderPolicy& policy) {
   const std::string what =
       answer.status ? fmt::format("API answered {}", *answer.status) : "no answer from the API";
+  if (!answer.is_get && answer.never_sent)
+    return {Raise{"no connection to the API; nothing was sent"}, {}};
   if (!answer.is_get) return {Raise{what + "; not re-sent, the effect may have happened"}, {}};
   if (attempt >= policy.max_attempts)
     return {Raise{fmt::format("{} after {} attempts", what, attempt)}, {}};

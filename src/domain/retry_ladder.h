@@ -25,6 +25,7 @@ struct AttemptAnswer {
   std::optional<int> status;      // absent: timeout, reset, refused; the effect may have happened
   std::optional<RetryHint> hint;  // of a 429
   bool method_limit = false;      // 401 "API limit reached for this method"
+  bool never_sent = false;        // no connection: the effect can not have happened
 };
 
 struct Deliver {};  // hand the answer to the script

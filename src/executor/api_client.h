@@ -24,6 +24,7 @@ struct ApiAnswer {
   std::optional<std::string> retry_after;  // the header's text
   std::optional<int> remaining;            // X-RateLimit-PerMinute-Remaining
   std::string problem;                     // why there is no complete answer, for people
+  bool never_sent = false;                 // proved: no connection was made
   bool is_too_large = false;               // cut off at limits::kMaxApiAnswerBytes
   std::optional<RunEnd> ended;             // the run ended meanwhile: the attempt was dropped
 };

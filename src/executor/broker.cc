@@ -160,6 +160,7 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
     seen.hint = retry_hint(answer.retry_after, read_error_document(answer.body).retry_after,
                            task_.ladder.gate);
   seen.method_limit = answer.status && says_method_limit(*answer.status, answer.body);
+  seen.never_sent = answer.never_sent;
 
   if (answer.status != Gate::kRateLimited && answer.remaining == 0)
     close_spent_minute(*answer.status);

@@ -166,12 +166,14 @@ ApiAnswer CurlApiClient::perform(const ApiRequest& request, RunWatch& watch) {
   const auto time_left = std::chrono::ceil<Millis>(request.until - clock_.mono_now());
   if (time_left <= Millis{0}) {
     answer.problem = "no time left";
+    answer.never_sent = true;
     return answer;
   }
   const bool key_fits_a_header = std::all_of(options_.api_key.begin(), options_.api_key.end(),
                                              [](char c) { return c >= ' ' && c < 0x7F; });
   if (options_.api_key.empty() || !key_fits_a_header) {
     answer.problem = "the API key can not be sent";
+    answer.never_sent = true;
     return answer;
   }
   const Easy easy{curl_easy_init()};
@@ -198,6 +200,7 @@ ApiAnswer CurlApiClient::perform(const ApiRequest& request, RunWatch& watch) {
   if (!result) return answer;
   if (*result != CURLE_OK && !answer.is_too_large) {
     answer.problem = curl_easy_strerror(*result);
+    answer.never_sent = *result == CURLE_COULDNT_CONNECT || *result == CURLE_COULDNT_RESOLVE_HOST;
     answer.body.clear();
     return answer;
   }

@@ -207,10 +207,10 @@ Result<bool> Drainer::end_if_proved_dead(const RunningRow& row) {
   if (reason.empty()) return false;
   const auto abandoned = parts_.store.abandon(row.execution, row.run, reason, now_);
   if (!abandoned) return abandoned.error();
-  if (*abandoned)
-    parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});
+  if (!*abandoned) return false;  // finished since it was read, or it can not be ended: read again
+  parts_.events.record({Level::warn, "run_abandoned", row.execution, {{"reason", reason}}});
   outstanding_.erase(row.execution);  // whatever its answer says, and however late it comes
-  return true;  // abandoned now, or finished since it was read: either way it holds no slot
+  return true;
 }
 
 std::vector<Occupied> Drainer::in_flight(const std::vector<RunningRow>& running) const {

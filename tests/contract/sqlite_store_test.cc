@@ -293,5 +293,42 @@ TEST_F(SqliteStore, WhatAnotherProgramLeftUnreadableIsShownReadable) {
   EXPECT_EQ(store->view().logs({1}, {0}, 9)->at(0).call, std::nullopt);
 }
 
+TEST_F(SqliteStore, ABlobWhereATextBelongsEndsTheSkipScanAndHidesNobody) {
+  const auto store = file.open();
+  const auto raw = file.session();
+  for (const char* row :
+       {"'acme', 'k1'", "x'c0ffee', 'k1'", "'acme', x'c0ffee'", "x'c0ffef', NULL"})
+    ASSERT_TRUE(raw->execute(
+        std::string{"INSERT INTO codeRunner_executions (subdomain_hash, apikey_hash, status, "
+                    "queued_at) VALUES ("} +
+        row + ", 'queued', '2026-08-24 12:00:00.000')"));
+  const auto lanes = store->dispatch().lanes(2);
+  ASSERT_TRUE(lanes);
+  ASSERT_GE(lanes->size(), 1U);
+  EXPECT_EQ((*lanes)[0].account, AccountId{"acme"});
+  EXPECT_EQ((*lanes)[0].key, ApiKeyHash{"k1"});
+}
+
+TEST_F(SqliteStore, AFileWithASecondNameIsRefused) {
+  file.open().reset();
+  std::filesystem::create_hard_link(file.path(), file.folder() / "second.db");
+  const auto opened = file.try_open(file.options());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().kind, Failure::invalid_input);
+  EXPECT_NE(opened.error().message.find("hard link"), std::string::npos);
+}
+
+TEST_F(SqliteStore, AStoreThatWasCutToNothingLosesNothingThatIsAcknowledgedAfterwards) {
+  const auto store = file.open();
+  ASSERT_TRUE(admit_and_wait(store->admission(), fresh("one")));
+  ASSERT_TRUE(store->view().executions({}));  // a reader keeps the log from going into the file
+  std::filesystem::resize_file(file.path(), 0);
+  const auto after = admit_and_wait(store->admission(), fresh("two"));
+  const auto seen =
+      file.session()->query("SELECT count(*) FROM codeRunner_jobs WHERE admission_ref = 'two'", {});
+  const bool is_there = seen && seen->front().number(0) == 1;
+  EXPECT_EQ(after.has_value(), is_there);
+}
+
 }  // namespace
 }  // namespace coderunner::contract

@@ -255,6 +255,17 @@ class DeployTest(RestartCase):
 
 
 @unittest.skipIf(injection.why_not(), injection.why_not())
+class DeletedLockTest(RestartCase):
+    def test_a_lock_file_that_is_deleted_is_made_again_and_locks_the_next_one_out(self):
+        daemon = self.start_daemon()
+        lock = daemon.store.path.with_name(daemon.store.path.name + ".lock")
+        lock.unlink()
+        wait_until(lock.exists, 10, "the lock file again")
+        second = daemon.command("serve", "--config", "coderunner.toml")
+        self.assertEqual(second.returncode, 3, second.stderr)
+        self.assertTrue(daemon.is_running())
+
+
 class KilledAtACommitTest(RestartCase):
     def test_a_worker_that_dies_between_its_finish_and_its_answer_frees_the_slot_each_time(self):  # R08
         rig = self.start_rig(CAP_1)

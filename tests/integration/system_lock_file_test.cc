@@ -89,5 +89,18 @@ TEST(LockFileTest, EndsWithAHolderThatIsKilled) {
   close(ready[1]);
 }
 
+TEST(LockFileTest, KnowsWhetherItsNameIsStillItsOwn) {
+  const TempFolder folder;
+  const std::string path = folder / "a.lock";
+  const auto lock = LockFile::acquire({.path = path, .keep_waiting = {}});
+  ASSERT_TRUE(lock);
+  EXPECT_TRUE(lock->is_named(path));
+  std::filesystem::remove(path);
+  EXPECT_FALSE(lock->is_named(path));
+  const auto other = LockFile::acquire({.path = path, .keep_waiting = {}});
+  ASSERT_TRUE(other) << "which is why its holder has to look";
+  EXPECT_FALSE(lock->is_named(path));
+}
+
 }  // namespace
 }  // namespace coderunner

@@ -84,5 +84,11 @@ TEST(Ladder, TellsAMethodLimitFromABadKeyByItsText) {
   EXPECT_FALSE(says_method_limit(429, "API limit reached for this method"));
 }
 
+TEST(Ladder, TellsAConnectionThatWasNeverMadeFromAnEffectThatMayHaveHappened) {
+  const LadderStep step =
+      next_step({.is_get = false, .never_sent = true}, 1, Millis{100'000}, LadderPolicy{});
+  EXPECT_EQ(std::get<Raise>(step.move).reason, "no connection to the API; nothing was sent");
+}
+
 }  // namespace
 }  // namespace coderunner

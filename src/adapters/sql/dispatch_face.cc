@@ -11,11 +11,15 @@ namespace {
 
 using MaybeText = std::optional<std::string>;
 
-// The one text a dive answers; nothing where it found no row.
-Result<MaybeText> dive(Session& session, std::string_view text, const Values& values) {
+// The one text a dive answers, beyond `last`; nothing where it found no row. A BLOB that another
+// program wrote sorts behind every text and would be found for ever: the scan ends there.
+Result<MaybeText> dive(Session& session, std::string_view text, const Values& values,
+                       const MaybeText& last) {
   const auto rows = session.query(text, values);
   if (!rows) return rows.error();
-  return rows->empty() ? MaybeText{} : rows->front().maybe_text(0);
+  if (rows->empty()) return MaybeText{};
+  MaybeText found = rows->front().maybe_text(0);
+  return found > last ? found : MaybeText{};
 }
 
 struct LaneKey {
@@ -41,10 +45,10 @@ Result<Done> read_account(Session& session, const MaybeText& account, int rows_p
                           std::vector<Lane>& lanes) {
   if (auto keyless = read_lane(session, {account, {}}, rows_per_lane, lanes); !keyless)
     return keyless;
-  auto key = dive(session, text::kFirstKey, {account});
+  auto key = dive(session, text::kFirstKey, {account}, {});
   while (key && *key) {
     if (auto lane = read_lane(session, {account, *key}, rows_per_lane, lanes); !lane) return lane;
-    key = dive(session, text::kNextKey, {account, *key});
+    key = dive(session, text::kNextKey, {account, *key}, *key);
   }
   if (!key) return key.error();
   return Done{};
@@ -135,11 +139,11 @@ Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
   std::vector<Lane> lanes;
   if (const auto nameless = read_account(session, {}, rows_per_lane, lanes); !nameless)
     return nameless.error();
-  auto account = dive(session, text::kFirstAccount, {});
+  auto account = dive(session, text::kFirstAccount, {}, {});
   while (account && *account) {
     if (const auto read = read_account(session, *account, rows_per_lane, lanes); !read)
       return read.error();
-    account = dive(session, text::kNextAccount, {*account});
+    account = dive(session, text::kNextAccount, {*account}, *account);
   }
   if (!account) return account.error();
   return lanes;

@@ -14,6 +14,11 @@ Result<Done> become_usable(Session& session, const BusyWait& wait) {
 }
 
 // What an opening says: which file, and what to do about one that will never open.
+bool has_two_names(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::hard_link_count(path, failed) > 1 && !failed;
+}
+
 Error naming(const std::string& path, const Error& error) {
   const bool named = error.message.find(path) != std::string::npos;
   std::string message = named ? error.message : fmt::format("{}: {}", path, error.message);
@@ -58,6 +63,12 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
   const auto path = sqlite_path(options.url);
   if (!path) return path.error();
   const BusyWait wait{clock, entropy, options.pause, options.wait};
+  if (has_two_names(*path))
+    return fail(Failure::invalid_input,
+                fmt::format("{}: the file has another name (a hard link): two daemons could serve "
+                            "it, each with a log of its own, and one would lose what it took in; "
+                            "copy it with VACUUM INTO and remove one name",
+                            *path));
 
   const auto first = make_sqlite_session({*path, options.create, {}, {}, {}});
   auto ready = become_usable(*first, wait);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -217,6 +218,9 @@ class SqliteSession final : public Session {
     if (options_.create) make_folder();
     if (!enter()) return close_again();
     if (is_scrap()) return fail(Failure::corrupt, options_.path + ": file is not a database");
+    // SQLite would make its log and index as unwritable as the file is, and they would stay so.
+    if (fs::exists(options_.path, ignored) && ::access(options_.path.c_str(), W_OK) != 0)
+      return not_open("this user may not write it");
     try {
       // no busy time-out: waiting is the caller's, in an order of its own (rulings 29)
       session_ = std::make_unique<soci::session>(
@@ -263,7 +267,15 @@ class SqliteSession final : public Session {
     return moved != 0;
   }
 
-  bool is_in_place() const { return !has_moved() && log_files_.state() == LogFiles::State::same; }
+  bool is_in_place() const {
+    return !has_moved() && !is_emptied() && log_files_.state() == LogFiles::State::same;
+  }
+
+  // Cut to nothing in its place by somebody: what is still written goes into a log without a store.
+  bool is_emptied() const {
+    std::error_code failed;
+    return std::filesystem::file_size(options_.path, failed) == 0 && !failed;
+  }
 
   // Before a connection is given up for another one: what was acknowledged may be in its log alone.
   Result<Done> keep_log() {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,13 @@ Result<LockFile> LockFile::acquire(const LockOptions& options) {
 }
 
 LockFile::LockFile(LockFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+bool LockFile::is_named(const std::string& path) const {
+  struct stat held {};
+  struct stat named {};
+  return fstat(fd_, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+         held.st_dev == named.st_dev;
+}
 
 LockFile::~LockFile() {
   if (fd_ >= 0) close(fd_);

@@ -29,6 +29,10 @@ class LockFile {
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
 
+  // Whether `path` still names the file that is held: otherwise somebody deleted it, and the next
+  // process that comes would hold another one.
+  bool is_named(const std::string& path) const;
+
  private:
   explicit LockFile(int fd) : fd_(fd) {}
   int fd_ = -1;
