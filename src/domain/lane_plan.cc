@@ -26,22 +26,24 @@ std::optional<UtcTime> backs_off_until(const LaneRow& row, UtcTime now) {
   return is_ours ? row.not_before : std::nullopt;
 }
 
-// What parks the lane's oldest waiting row, whatever the caps say.
-std::optional<LaneSkip> parked(const Lane& lane, const LaneRow& head, const PlanInput& input) {
-  const auto skip = [&](QueuedReason reason, std::optional<UtcTime> until) {
-    return LaneSkip{lane.account, lane.key, reason, until};
-  };
+LaneSkip skip_of(const Lane& lane, QueuedReason reason, std::optional<UtcTime> until = {}) {
+  return {lane.account, lane.key, reason, until};
+}
+
+// What parks a whole lane, whatever the caps say.
+std::optional<LaneSkip> parked(const Lane& lane, const PlanInput& input) {
   if (input.everybody_paused || input.paused.contains(lane.account))
-    return skip(QueuedReason::paused, std::nullopt);
-  if (lane.key) {
-    const auto gate = input.gates.find(*lane.key);
-    if (gate != input.gates.end() && gate->second > input.now)
-      return skip(QueuedReason::key_gated, gate->second);
-  }
-  const std::optional<UtcTime> again =
-      std::max(backs_off_until(head, input.now), input.executor_down_until);
-  if (again && *again > input.now) return skip(QueuedReason::executor_unavailable, again);
+    return skip_of(lane, QueuedReason::paused);
+  const auto gate = lane.key ? input.gates.find(*lane.key) : input.gates.end();
+  if (gate != input.gates.end() && gate->second > input.now)
+    return skip_of(lane, QueuedReason::key_gated, gate->second);
   return std::nullopt;
+}
+
+// When the executor is tried again with this row; nothing: now.
+std::optional<UtcTime> tried_again_at(const LaneRow& row, const PlanInput& input) {
+  const auto again = std::max(backs_off_until(row, input.now), input.executor_down_until);
+  return again && *again > input.now ? again : std::nullopt;
 }
 
 int cap_of(const AccountId& account, const PlanInput& input) {
@@ -70,9 +72,7 @@ class Planner {
 
   Plan run() {
     sort_lanes();
-    while (free_ > 0 && may_pick()) {
-      Waiting* best = best_lane();
-      if (best == nullptr) break;
+    while (Waiting* best = best_lane()) {
       plan_.picks.push_back({best->lane->account, best->lane->key, best->head()});
       take_slot(best->lane->account, best->lane->key);
       ++best->picked;
@@ -98,7 +98,7 @@ class Planner {
       for (const LaneRow& row : lane.rows)
         if (!occupied_.contains(row.execution)) waiting.rows.push_back(&row);
       if (!waiting.has_more()) continue;
-      if (auto skip = parked(lane, waiting.head(), input_))
+      if (auto skip = parked(lane, input_))
         plan_.skips.push_back(*std::move(skip));
       else
         eligible_.push_back(std::move(waiting));
@@ -110,14 +110,19 @@ class Planner {
     return (found == in_flight_.end() ? 0 : found->second) >= cap_of(account, input_);
   }
 
-  // What keeps an eligible lane from the next free slot, the first that holds.
-  std::optional<QueuedReason> held_back(const Lane& lane) const {
+  // What keeps a lane that is not parked from a slot now, the first that holds (contract section
+  // 4).
+  std::optional<LaneSkip> held_back(const Waiting& waiting) const {
+    const Lane& lane = *waiting.lane;
     if (lane.key && input_.probing.contains(*lane.key) && in_flight_of_key_.contains(*lane.key))
-      return QueuedReason::key_probing;
-    if (at_cap(lane.account)) return QueuedReason::account_at_cap;
+      return skip_of(lane, QueuedReason::key_probing);
+    const auto again = tried_again_at(waiting.head(), input_);
+    if (again || !may_pick()) return skip_of(lane, QueuedReason::executor_unavailable, again);
+    if (at_cap(lane.account)) return skip_of(lane, QueuedReason::account_at_cap);
     if (lane.key && input_.limited.contains(*lane.key) && free_ == 1 &&
         input_.limits.concurrency > 1)
-      return QueuedReason::last_slot_reserved;
+      return skip_of(lane, QueuedReason::last_slot_reserved);
+    if (free_ <= 0) return skip_of(lane, QueuedReason::no_free_slot);
     return std::nullopt;
   }
 
@@ -135,22 +140,15 @@ class Planner {
   Waiting* best_lane() {
     Waiting* best = nullptr;
     for (Waiting& waiting : eligible_) {
-      if (!waiting.has_more() || held_back(*waiting.lane)) continue;
-      if (backs_off_until(waiting.head(), input_.now).value_or(input_.now) > input_.now) continue;
+      if (!waiting.has_more() || held_back(waiting)) continue;
       if (best == nullptr || rank(waiting) < rank(*best)) best = &waiting;
     }
     return best;
   }
 
   void state_reasons() {
-    const QueuedReason otherwise =
-        may_pick() ? QueuedReason::no_free_slot : QueuedReason::executor_unavailable;
-    for (const Waiting& waiting : eligible_) {
-      if (!waiting.has_more()) continue;
-      const Lane& lane = *waiting.lane;
-      plan_.skips.push_back(
-          {lane.account, lane.key, held_back(lane).value_or(otherwise), std::nullopt});
-    }
+    for (const Waiting& waiting : eligible_)
+      if (waiting.has_more()) plan_.skips.push_back(held_back(waiting).value());
     for (const LaneSkip& skip : plan_.skips)
       if (skip.until)
         plan_.next_change = std::min(plan_.next_change.value_or(*skip.until), *skip.until);
@@ -188,7 +186,7 @@ std::set<AccountId> active_accounts(const PlanInput& input) {
   for (const Lane& lane : input.lanes)
     for (const LaneRow& row : lane.rows) {
       if (occupied.contains(row.execution)) continue;
-      if (!parked(lane, row, input)) active.insert(lane.account);
+      if (!parked(lane, input) && !tried_again_at(row, input)) active.insert(lane.account);
       break;
     }
   return active;

@@ -60,12 +60,12 @@ Result<std::vector<Lane>> MemoryStore::lanes(int rows_per_lane) {
   // NULLs come first, as in the SQL store's index
   using LaneKey = std::tuple<bool, AccountId, std::optional<ApiKeyHash>>;
   std::map<LaneKey, std::vector<LaneRow>> by_lane;
-  for (const auto& [id, stored] : executions_) {
-    const Execution& row = stored.row;
+  for (const auto& [id, stored] : unfinished_) {
+    const Execution& row = stored->row;
     if (row.status != Status::queued) continue;
     const StoredJob* job = job_of(row);
-    by_lane[{stored.has_account, row.account_id, row.key}].push_back(
-        {id, row.job.value_or(JobId{}), stored.queued_at.value_or(UtcTime{}),
+    by_lane[{stored->has_account, row.account_id, row.key}].push_back(
+        {id, row.job.value_or(JobId{}), stored->queued_at.value_or(UtcTime{}),
          job != nullptr ? job->trace.not_before : std::nullopt});
   }
   std::vector<Lane> lanes;
@@ -80,10 +80,10 @@ Result<std::vector<Lane>> MemoryStore::lanes(int rows_per_lane) {
 Result<std::vector<RunningRow>> MemoryStore::running() {
   if (failing_) return *failing_;
   std::vector<RunningRow> running;
-  for (const auto& [id, stored] : executions_)
-    if (stored.row.status == Status::running)
-      running.push_back({id, stored.row.account_id, stored.row.run, stored.row.executor,
-                         stored.row.started_at.value_or(UtcTime{}), stored.row.key});
+  for (const auto& [id, stored] : unfinished_)
+    if (stored->row.status == Status::running)
+      running.push_back({id, stored->row.account_id, stored->row.run, stored->row.executor,
+                         stored->row.started_at.value_or(UtcTime{}), stored->row.key});
   std::ranges::stable_sort(running, {}, &RunningRow::started_at);
   return running;
 }
@@ -141,9 +141,9 @@ Result<RevokeAnswer> MemoryStore::revoke(ExecutionId execution, const BackOff& b
 Result<int> MemoryStore::revoke_all() {
   if (failing_) return *failing_;
   int revoked = 0;
-  for (auto& [id, stored] : executions_) {
-    StoredJob* job = job_of(stored.row);
-    if (stored.row.status != Status::queued || job == nullptr || !job->nonce) continue;
+  for (const auto& [id, stored] : unfinished_) {
+    StoredJob* job = job_of(stored->row);
+    if (stored->row.status != Status::queued || job == nullptr || !job->nonce) continue;
     job->nonce.reset();
     ++revoked;
   }
@@ -233,7 +233,11 @@ ExecutionId MemoryStore::add(StoredExecution execution) {
   execution.row.id = id;
   execution.row.queued_at =
       execution.queued_at.value_or(execution.row.started_at.value_or(UtcTime{}));
-  executions_.emplace(id, std::move(execution));
+  StoredExecution& stored = executions_.emplace(id, std::move(execution)).first->second;
+  if (is_finished(stored.row.status))
+    enter_as_finished(stored.row);
+  else
+    unfinished_[id] = &stored;
   return id;
 }
 
@@ -248,8 +252,8 @@ MemoryStore::StoredJob* MemoryStore::job_of(const Execution& row) {
 }
 
 MemoryStore::StoredExecution* MemoryStore::find_queued(JobId job) {
-  for (auto& [id, stored] : executions_)
-    if (stored.row.job == job && stored.row.status == Status::queued) return &stored;
+  for (const auto& [id, stored] : unfinished_)
+    if (stored->row.job == job && stored->row.status == Status::queued) return stored;
   return nullptr;
 }
 
@@ -258,10 +262,17 @@ void MemoryStore::end_queued(Execution& row, const std::string& message, UtcTime
   row.error_code = number(ErrorCode::ended_from_outside);
   row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
   row.finished_at = now;
-  scrub(row);
+  ended(row);
 }
 
-void MemoryStore::scrub(const Execution& row) {
+void MemoryStore::enter_as_finished(const Execution& row) {
+  unfinished_.erase(row.id);
+  if (row.key && row.started_at && row.finished_at)
+    ended_runs_.insert({*row.key, *row.started_at, row.id});
+}
+
+void MemoryStore::ended(const Execution& row) {
+  enter_as_finished(row);
   StoredJob* job = job_of(row);
   if (job == nullptr) return;
   job->sealed_key.reset();
@@ -276,7 +287,7 @@ bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,
   row.error_code = outcome.code ? std::optional{number(*outcome.code)} : std::nullopt;
   row.error_message = unless_empty(clamped(outcome.message, limits::kMaxErrorMessageBytes));
   row.finished_at = now;
-  scrub(row);
+  ended(row);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,10 @@ class MemoryStore final : public AdmissionStore,
                           public GateStore,
                           public ControlStore {
  public:
+  MemoryStore() = default;
+  MemoryStore(MemoryStore&&) = default;  // its indexes point into it: never copied
+  MemoryStore& operator=(MemoryStore&&) = default;
+
   // ---- as another program would: an old writer, an operator
   struct Planted {  // the brief's columns, and what the project added
     std::string account;
@@ -147,13 +152,17 @@ class MemoryStore final : public AdmissionStore,
   StoredExecution* find_queued(JobId job);
   bool is_parked(const StoredExecution& stored, UtcTime now) const;
   void end_queued(Execution& row, const std::string& message, UtcTime now);
-  void scrub(const Execution& row);
+  void enter_as_finished(const Execution& row);
+  void ended(const Execution& row);
   bool cancel_row(const Act& act, StoredExecution* stored);
   bool end_run(StoredExecution* at, const std::optional<RunId>& run, const Outcome& outcome,
                UtcTime now);
 
   std::map<ExecutionId, StoredExecution> executions_;
+  std::map<ExecutionId, StoredExecution*> unfinished_;  // of them: no tick costs what history does
+  std::set<std::tuple<ApiKeyHash, UtcTime, ExecutionId>> ended_runs_;  // by when they began
   std::map<JobId, StoredJob> jobs_;
+  std::set<AdmissionRef> refs_;  // of the jobs
   std::map<ExecutionId, std::vector<LogLine>> logs_;
   std::map<ApiKeyHash, Gate> gates_;
   std::map<DrainerId, UtcTime> ticks_;

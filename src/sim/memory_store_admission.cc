@@ -11,9 +11,8 @@ void MemoryStore::admit(NewExecution fresh, AdmitDone done) {
     if (const auto before = find_by_key(fresh.account_id, *fresh.idempotency)) return done(*before);
   if (const auto too_deep = find_too_deep(fresh.account_id, fresh.caps))
     return done(AdmitAnswer{*too_deep});
-  for (const auto& [id, job] : jobs_)
-    if (job.ref == fresh.ref && !fresh.ref.value.empty())
-      return done(fail(Failure::conflict, "this admission's ref is stored already"));
+  if (!fresh.ref.value.empty() && !refs_.insert(fresh.ref).second)
+    return done(fail(Failure::conflict, "this admission's ref is stored already"));
   const JobId job{++last_job_};
   jobs_[job] = {.sealed_key = fresh.sealed_key,
                 .payload = fresh.payload,
@@ -57,10 +56,10 @@ std::optional<TooDeep> MemoryStore::find_too_deep(const AccountId& account,
                                                   const DepthCaps& caps) const {
   int own = 0;
   int all = 0;
-  for (const auto& [id, stored] : executions_) {
-    if (stored.row.status != Status::queued) continue;
+  for (const auto& [id, stored] : unfinished_) {
+    if (stored->row.status != Status::queued) continue;
     ++all;
-    if (stored.has_account && stored.row.account_id == account) ++own;
+    if (stored->has_account && stored->row.account_id == account) ++own;
   }
   if (own >= caps.per_account)
     return TooDeep{TooDeep::Of::account, std::min(own, caps.per_account + 1), caps.per_account};

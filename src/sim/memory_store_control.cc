@@ -49,7 +49,7 @@ bool MemoryStore::cancel_row(const Act& act, StoredExecution* stored) {
   stored->row.status = Status::error;
   stored->row.error_code = number(ErrorCode::cancelled);
   stored->row.finished_at = act.at;
-  scrub(stored->row);
+  ended(stored->row);
   return true;
 }
 
@@ -65,9 +65,11 @@ Result<CancelAnswer> MemoryStore::cancel(const Act& act, ExecutionId execution) 
 Result<int> MemoryStore::cancel_queued(const Act& act, const NamedAccount& account) {
   if (failing_) return *failing_;
   int cancelled = 0;
-  for (auto& [id, stored] : executions_)
-    if (stored.has_account && stored.row.account_id == account.id)
-      cancelled += cancel_row(act, &stored) ? 1 : 0;
+  for (auto at = unfinished_.begin(); at != unfinished_.end();) {
+    StoredExecution* stored = (at++)->second;
+    if (stored->has_account && stored->row.account_id == account.id)
+      cancelled += cancel_row(act, stored) ? 1 : 0;
+  }
   audit_.push_back(audit_cancel_queued(act, account, cancelled));
   return cancelled;
 }
@@ -84,10 +86,10 @@ Result<Done> MemoryStore::set_per_account(const Act& act, const NamedAccount& ac
 Result<AccountState> MemoryStore::account(const AccountId& account) {
   if (failing_) return *failing_;
   AccountState state;
-  for (const auto& [id, stored] : executions_) {
-    if (!stored.has_account || stored.row.account_id != account) continue;
-    if (stored.row.status == Status::queued) ++state.queued;
-    if (stored.row.status == Status::running) ++state.in_flight;
+  for (const auto& [id, stored] : unfinished_) {
+    if (!stored->has_account || stored->row.account_id != account) continue;
+    if (stored->row.status == Status::queued) ++state.queued;
+    if (stored->row.status == Status::running) ++state.in_flight;
   }
   state.paused = paused_.contains(AccountId{}) || paused_.contains(account);
   if (const auto cap = per_account_.find(account); cap != per_account_.end())

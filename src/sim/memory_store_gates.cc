@@ -25,11 +25,8 @@ Result<std::vector<GateRecord>> MemoryStore::gate_records(UtcTime now) {
 }
 
 GateRecord MemoryStore::record_of(const Gate& gate) const {
-  const auto has_ended_since = [&gate](const auto& stored) {
-    const Execution& row = stored.second.row;
-    return row.key == gate.key && row.started_at >= gate.until && row.finished_at;
-  };
-  return {gate, std::ranges::any_of(executions_, has_ended_since)};
+  const auto run = ended_runs_.lower_bound({gate.key, gate.until, ExecutionId{}});
+  return {gate, run != ended_runs_.end() && std::get<ApiKeyHash>(*run) == gate.key};
 }
 
 Result<std::vector<Gate>> MemoryStore::closed(UtcTime now) {

@@ -17,10 +17,10 @@ Result<std::vector<OldQueuedRow>> MemoryStore::queued_before(UtcTime cutoff, Utc
                                                              int limit) {
   if (failing_) return *failing_;
   std::vector<OldQueuedRow> old;
-  for (const auto& [id, stored] : executions_)
-    if (stored.row.status == Status::queued && stored.queued_at && *stored.queued_at < cutoff &&
-        !is_parked(stored, now))
-      old.push_back({id, *stored.queued_at});
+  for (const auto& [id, stored] : unfinished_)
+    if (stored->row.status == Status::queued && stored->queued_at && *stored->queued_at < cutoff &&
+        !is_parked(*stored, now))
+      old.push_back({id, *stored->queued_at});
   std::ranges::stable_sort(old, {}, &OldQueuedRow::queued_at);
   old.resize(std::min(old.size(), static_cast<std::size_t>(std::max(limit, 0))));
   return old;
@@ -94,11 +94,16 @@ Result<Purged> MemoryStore::purge(const PurgeBatch& batch) {
     purged.log_lines += static_cast<int>(fit);
     if (!lines.empty()) return purged;
     logs_.erase(id);
-    const auto job = executions_.at(id).row.job;
+    const Execution row = executions_.at(id).row;
+    const auto job = row.job;
+    if (row.key && row.started_at) ended_runs_.erase({*row.key, *row.started_at, id});
     executions_.erase(id);
     const bool shared = std::ranges::any_of(
         executions_, [&](const auto& entry) { return entry.second.row.job == job; });
-    if (job && !shared) jobs_.erase(*job);
+    if (job && !shared) {
+      refs_.erase(jobs_.at(*job).ref);
+      jobs_.erase(*job);
+    }
     ++purged.rows;
   }
   purged.more = false;

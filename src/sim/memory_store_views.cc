@@ -62,18 +62,17 @@ Result<QueueFigures> MemoryStore::figures() {
   if (failing_) return *failing_;
   std::map<std::pair<bool, AccountId>, AccountFigures> accounts;
   std::map<std::tuple<bool, AccountId, std::optional<ApiKeyHash>>, KeyFigures> lanes;
-  for (const auto& [id, stored] : executions_) {
-    const Execution& row = stored.row;
-    if (is_finished(row.status)) continue;
-    AccountFigures& account = accounts[{stored.has_account, row.account_id}];
+  for (const auto& [id, stored] : unfinished_) {
+    const Execution& row = stored->row;
+    AccountFigures& account = accounts[{stored->has_account, row.account_id}];
     account.account = row.account;
     account.account_id = row.account_id;
     if (row.status == Status::running) {
       ++account.in_flight;
       continue;
     }
-    const UtcTime queued_at = stored.queued_at.value_or(UtcTime{});
-    const auto lane = lanes.try_emplace({stored.has_account, row.account_id, row.key},
+    const UtcTime queued_at = stored->queued_at.value_or(UtcTime{});
+    const auto lane = lanes.try_emplace({stored->has_account, row.account_id, row.key},
                                         KeyFigures{row.account_id, row.key, 0, queued_at});
     ++lane.first->second.queued;
     lane.first->second.oldest_queued_at = std::min(lane.first->second.oldest_queued_at, queued_at);

@@ -89,6 +89,32 @@ TEST(Plan, LetsNothingOvertakeARowThatBacksOffInItsLane) {
   EXPECT_EQ(plan.next_change, kNow + 2s);
 }
 
+TEST(Plan, WakesForARowThatBacksOffBehindItsLanesPick) {
+  Lane second_backs_off = lane("a", "k", 1);
+  second_backs_off.rows[1].not_before = kNow + 2s;
+  const Plan plan = plan_lanes({.lanes = {second_backs_off}, .now = kNow}, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{1}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::executor_unavailable) << "slots are free";
+  EXPECT_EQ(plan.next_change, kNow + 2s);
+}
+
+TEST(Plan, SaysThatTheExecutorIsAwayBeforeItSpeaksOfCaps) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10)},
+                        .in_flight = {running(1, "a"), running(2, "a")},
+                        .most_picks = 0,
+                        .now = kNow};
+  EXPECT_EQ(reason_of(plan_lanes(input, FairShare{}), "a"), QueuedReason::executor_unavailable);
+}
+
+TEST(Plan, SaysThatAKeyIsProbedBeforeItSpeaksOfTheExecutor) {
+  const PlanInput input{.lanes = {lane("a", "ka", 10)},
+                        .in_flight = {running(1, "a", "ka")},
+                        .probing = {{"ka"}},
+                        .executor_down_until = kNow + 1s,
+                        .now = kNow};
+  EXPECT_EQ(reason_of(plan_lanes(input, FairShare{}), "a"), QueuedReason::key_probing);
+}
+
 TEST(Plan, ForgetsABackOffThatAWrongWallClockWrote) {
   Lane backing_off = lane("a", "k", 1);
   backing_off.rows[0].not_before = kNow + 24h * 365;
