@@ -225,6 +225,8 @@ class ReaperStore {
   // API keys still held for executions that started (or ended without a start) before the cutoff;
   // never one whose execution is queued. Answers how many went, at most `most`.
   virtual Result<int> scrub_keys(UtcTime started_before, int most) = 0;
+  // Idempotency keys of executions queued before the cutoff: free again. Answers how many went.
+  virtual Result<int> forget_idempotency_keys(UtcTime queued_before, int most) = 0;
   // The newest stored one; rows of old writers have none.
   virtual Result<std::optional<UtcTime>> newest_queued_at() = 0;
   // Finished rows queued before the cutoff (started, where they have no queued_at), oldest first,

@@ -140,6 +140,10 @@ Result<Done> Reaper::keep_house() {
   // A key goes with the end of its run: one that is left was left by somebody's fault.
   if (*scrubbed > 0) told(Level::warn, "scrubbed", {}, "keys", fmt::to_string(*scrubbed));
 
+  const auto forgotten = parts_.store.forget_idempotency_keys(
+      now_.utc - limits::kIdempotencyKeyKept, limits::kScrubbedAtOnce);
+  if (!forgotten) return forgotten.error();
+
   const auto newest = parts_.store.newest_queued_at();
   if (!newest) return newest.error();
   Purged purged;
@@ -149,7 +153,7 @@ Result<Done> Reaper::keep_house() {
     purged = *batch;
   }
   if (purged.rows > 0) told(Level::info, "purged", {}, "rows", fmt::to_string(purged.rows));
-  const bool more = purged.more || *scrubbed >= limits::kScrubbedAtOnce;
+  const bool more = purged.more || std::max(*scrubbed, *forgotten) >= limits::kScrubbedAtOnce;
   next_housekeeping_ = now_.mono + (more ? limits::kBatchGap : limits::kHousekeepingInterval);
   return Done{};
 }

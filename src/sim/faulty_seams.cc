@@ -223,6 +223,11 @@ Result<std::optional<UtcTime>> FaultySeams::last_tick() {
                                       [&] { return shared_.reaper.last_tick(); });
 }
 
+Result<int> FaultySeams::forget_idempotency_keys(UtcTime queued_before, int most) {
+  return call<int>("forget_idempotency_keys", Kind::write,
+                   [&] { return shared_.reaper.forget_idempotency_keys(queued_before, most); });
+}
+
 Result<int> FaultySeams::scrub_keys(UtcTime started_before, int most) {
   return call<int>("scrub_keys", Kind::write,
                    [&] { return shared_.reaper.scrub_keys(started_before, most); });

@@ -69,6 +69,7 @@ class FaultySeams final : public AdmissionStore,
   Result<bool> end_never_dispatched(const NeverDispatched& verdict) override;
   Result<std::optional<UtcTime>> last_tick() override;
   Result<int> scrub_keys(UtcTime started_before, int most) override;
+  Result<int> forget_idempotency_keys(UtcTime queued_before, int most) override;
   Result<std::optional<UtcTime>> newest_queued_at() override;
   Result<Purged> purge(const PurgeBatch& batch) override;
   Result<Done> record_sweep(UtcTime now) override;

@@ -46,6 +46,19 @@ Result<std::optional<UtcTime>> MemoryStore::last_tick() {
   return last;
 }
 
+Result<int> MemoryStore::forget_idempotency_keys(UtcTime queued_before, int most) {
+  if (failing_) return *failing_;
+  int forgotten = 0;
+  for (const auto& [id, stored] : executions_) {
+    StoredJob* job = job_of(stored.row);
+    const bool is_due = job != nullptr && job->idempotency && stored.row.queued_at < queued_before;
+    if (!is_due || forgotten == most) continue;
+    job->idempotency.reset();
+    ++forgotten;
+  }
+  return forgotten;
+}
+
 Result<int> MemoryStore::scrub_keys(UtcTime started_before, int most) {
   if (failing_) return *failing_;
   std::set<JobId> due;

@@ -1,4 +1,5 @@
 #include "tests/contract/backend.h"
+#include "tests/contract/sqlite_files.h"
 
 namespace coderunner::contract {
 namespace {
@@ -193,6 +194,25 @@ TEST_P(StoreReaper, TheLastTickIsThatOfWhicheverDrainer) {
   ASSERT_TRUE(store->dispatch().heartbeat({"d1"}, kNoon));
   ASSERT_TRUE(store->dispatch().heartbeat({"d2"}, kNoon - 1s));
   EXPECT_EQ(*reaper().last_tick(), kNoon);
+}
+
+// ---- idempotency keys
+
+TEST_P(StoreHousekeeping, AnIdempotencyKeyIsFreeAgainOnceItsExecutionIsOldEnough) {
+  const auto admit = [&](const std::string& ref, const std::string& key, Millis after_noon) {
+    NewExecution asks = fresh("acme", "k1", after_noon);
+    asks.ref = {ref};
+    asks.idempotency = Idempotency{key, {"request-of-" + ref}, kNoon - kDay};
+    return answer_of_admit(store->admission(), asks);
+  };
+  ASSERT_TRUE(admit("r1", "old", 0ms));
+  ASSERT_TRUE(admit("r2", "older", 0ms));
+  ASSERT_TRUE(admit("r3", "young", 1s));
+  EXPECT_EQ(*reaper().forget_idempotency_keys(kNoon + 1s, 1), 1);
+  EXPECT_EQ(*reaper().forget_idempotency_keys(kNoon + 1s, 9), 1);
+  EXPECT_EQ(*reaper().forget_idempotency_keys(kNoon + 1s, 9), 0);
+  EXPECT_TRUE(std::holds_alternative<Admitted>(*admit("r4", "old", 2s)));
+  EXPECT_TRUE(std::holds_alternative<KeyReused>(*admit("r5", "young", 2s)));
 }
 
 // ---- scrub

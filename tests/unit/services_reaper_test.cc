@@ -35,6 +35,9 @@ class HeldStore final : public ReaperStore {
     ++scrubs;
     return store_.scrub_keys(before, most);
   }
+  Result<int> forget_idempotency_keys(UtcTime before, int most) override {
+    return store_.forget_idempotency_keys(before, most);
+  }
   Result<std::optional<UtcTime>> newest_queued_at() override { return store_.newest_queued_at(); }
   Result<Purged> purge(const PurgeBatch& batch) override {
     ++purges;

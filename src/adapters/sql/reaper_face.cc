@@ -138,21 +138,30 @@ Result<std::optional<UtcTime>> ReaperFace::last_tick() {
 }
 
 // Reads first: a sweep that finds nothing must not take the write lock.
-Result<int> ReaperFace::scrub_keys(UtcTime started_before, int most) {
-  const Values values{started_before, std::max(most, 0)};
-  const auto due = readers_.read<bool>([&](Session& session) -> Result<bool> {
-    const auto rows = session.query(text::kKeysToScrub, values);
+Result<int> ReaperFace::change_due(std::string_view due, std::string_view change,
+                                   const Values& values) {
+  const auto some = readers_.read<bool>([&](Session& session) -> Result<bool> {
+    const auto rows = session.query(due, values);
     if (!rows) return rows.error();
     return !rows->empty();
   });
-  if (!due) return due.error();
-  if (!*due) return 0;
-  return writer_.run<int>([&](Session& session, int& scrubbed) -> Result<Keep> {
-    const auto changed = session.execute(text::kScrubKeys, values);
-    if (!changed) return changed.error();
-    scrubbed = static_cast<int>(*changed);
+  if (!some) return some.error();
+  if (!*some) return 0;
+  return writer_.run<int>([&](Session& session, int& changed) -> Result<Keep> {
+    const auto rows = session.execute(change, values);
+    if (!rows) return rows.error();
+    changed = static_cast<int>(*rows);
     return Keep::yes;
   });
+}
+
+Result<int> ReaperFace::scrub_keys(UtcTime started_before, int most) {
+  return change_due(text::kKeysToScrub, text::kScrubKeys, {started_before, std::max(most, 0)});
+}
+
+Result<int> ReaperFace::forget_idempotency_keys(UtcTime queued_before, int most) {
+  return change_due(text::kIdempotencyKeysToForget, text::kForgetIdempotencyKeys,
+                    {queued_before, std::max(most, 0)});
 }
 
 Result<std::optional<UtcTime>> ReaperFace::newest_queued_at() {

@@ -241,6 +241,18 @@ constexpr std::string_view kScrubKeys =
 
 #undef CODERUNNER_KEYS_TO_SCRUB
 
+#define CODERUNNER_KEYS_TO_FORGET                                                               \
+  "SELECT j.job_id FROM codeRunner_jobs j JOIN codeRunner_executions e ON e.job_id = j.job_id " \
+  "WHERE j.idempotency_key IS NOT NULL AND e.queued_at < :before ORDER BY j.job_id LIMIT :most"
+
+constexpr std::string_view kIdempotencyKeysToForget = CODERUNNER_KEYS_TO_FORGET;
+
+constexpr std::string_view kForgetIdempotencyKeys =
+    "UPDATE codeRunner_jobs SET idempotency_key = NULL, request_hash = NULL WHERE job_id IN "
+    "(" CODERUNNER_KEYS_TO_FORGET ")";
+
+#undef CODERUNNER_KEYS_TO_FORGET
+
 constexpr std::string_view kNewestQueued =
     "SELECT max(newest) FROM ("
     "SELECT max(queued_at) AS newest FROM codeRunner_executions WHERE status = 'queued' UNION ALL "
@@ -481,6 +493,8 @@ std::span<const Named> hot_statements() {
       {"end never dispatched", kEndNeverDispatched},
       {"keys to scrub", kKeysToScrub},
       {"scrub keys", kScrubKeys},
+      {"idempotency keys to forget", kIdempotencyKeysToForget},
+      {"forget idempotency keys", kForgetIdempotencyKeys},
       {"newest queued", kNewestQueued},
       {"finished before", kFinishedBefore},
       {"finished before, of old writers", kFinishedBeforeOfOldWriters},

@@ -66,6 +66,8 @@ extern const std::string_view kOldQueued;
 extern const std::string_view kEndNeverDispatched;
 extern const std::string_view kKeysToScrub;
 extern const std::string_view kScrubKeys;
+extern const std::string_view kIdempotencyKeysToForget;
+extern const std::string_view kForgetIdempotencyKeys;
 extern const std::string_view kNewestQueued;
 extern const std::string_view kFinishedBefore;
 extern const std::string_view kFinishedBeforeOfOldWriters;
