@@ -5,9 +5,9 @@ Usage: bench/cap_cost.py [--rounds N] [--admissions N] [--threads N]
 
 The api role alone and a new store each time: an empty queue, where there is next to nothing to count;
 one about as deep as the recorded incident would have made it, which the verdict is about (a tenth
-at most); and one
-just below its caps, the dearest there is. Prints admissions a second, each round's and the medians,
-and the daemon's CPU time for each admission, which is less at the mercy of what else the machine does.
+at most); and one just below its caps, the dearest there is. Prints admissions a second, each round's
+and the medians, and the daemon's CPU time for each admission, which is less at the mercy of what else
+the machine does.
 """
 
 import argparse
