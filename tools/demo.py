@@ -2,8 +2,8 @@
 """The demo behind `./dev run`: CodeRunner on SQLite beside the fake API, three accounts, one of which floods.
 
 Starts both programs, submits real scripts, shows a live status line until everything has drained, and judges what it
-saw: every execution succeeded, the flood held at most two slots, the others waited at most one service time, a rate
-limit closed a gate and the work resumed by itself. Exits 0 after the drain with --once, else serves until Ctrl-C.
+saw: every execution succeeded, the flood held at most two slots, the others waited at most one service time, a spent
+minute closed a gate and the work resumed by itself. Exits 0 after the drain with --once, else serves until Ctrl-C.
 """
 
 import argparse
@@ -212,8 +212,9 @@ def judge(executions, gates, ledger, took):
         (succeeded == len(executions), f"{succeeded} of {len(executions)} executions succeeded"),
         (flood_most <= 2, f"the flooding account held at most {flood_most} slots at once (cap 2)"),
         (quiet_wait <= service, f"the others waited at most {quiet_wait:.2f} s; one service time is {service:.2f} s"),
-        (len(gates) > 0 and ledger["limited"] > 0,
-         f"{ledger['limited']} calls met a rate limit, {len(gates)} gates were seen, and the work resumed by itself"),
+        (len(gates) > 0,
+         f"gates closed {len(gates)} times ({ledger['limited']} calls met a rate limit first), and the work resumed "
+         "by itself"),
     ]
     print()
     for good, text in checks:

@@ -2,6 +2,7 @@
 
 #include "adapters/http_server/http.h"
 #include "app/cli_ask.h"
+#include "app/cli_views.h"
 #include "app/json_reading.h"
 #include "app/text_table.h"
 
@@ -80,12 +81,9 @@ std::string account_view(const std::string& body) {
 
 std::string gates_view(const std::string& body) {
   TextTable table{{"KEY", "UNTIL", "QUEUED", "CLOSED BY", "SEEN AT"}};
-  for (const Json& gate : member(parse(body), "gates")) {
-    const auto status = number_at(gate, "status").value_or(0);
+  for (const Json& gate : member(parse(body), "gates"))
     table.add({text_at(gate, "key"), text_at(gate, "until"), count_at(gate, "queued"),
-               status == 0 ? "an operator, or a quota used up" : fmt::format("a {}", status),
-               text_at(gate, "seen_at")});
-  }
+               closed_by(number_at(gate, "status").value_or(0)), text_at(gate, "seen_at")});
   if (table.empty()) return "no key is gated\n";
   return table.text() + "coderunner gate clear KEYHASH opens one at once\n";
 }

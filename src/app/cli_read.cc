@@ -72,9 +72,22 @@ int run_list(const ListCommand& command, const CommandContext& context) {
 }
 
 int run_show(const ShowCommand& command, const CommandContext& context) {
-  return ask_and_print(
-      {.path = execution_path(command.id)}, command.server, context,
-      [&](const std::string& body) { return show_view(body, context.clock.utc_now()); }, show_json);
+  auto place = find_server(command.server, context.hints, context.settings);
+  if (!place) return report(place.error(), context);
+  ServerClient server{*std::move(place)};
+  std::string refusal;
+  const auto body = server.get(execution_path(command.id), &refusal);
+  if (!body) return report_refusal(body.error(), refusal, command.server.json, context);
+  if (command.server.json) {
+    context.out(show_json(*body) + "\n");
+    return kSuccess;
+  }
+  // What closed the gate is an operator's to read: whoever may not is shown the rest.
+  std::string gates;
+  if (waits_for_gate(*body))
+    if (auto read = server.get("/gates")) gates = *std::move(read);
+  context.out(show_view(*body, context.clock.utc_now(), gates));
+  return kSuccess;
 }
 
 int run_logs(const LogsCommand& command, const CommandContext& context) {

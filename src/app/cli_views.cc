@@ -94,6 +94,16 @@ std::string drainer_lines(const Json& queue) {
   return text;
 }
 
+// Until when is the reason's to say.
+std::string gate_note(std::string_view gates, const std::string& key) {
+  for (const Json& gate : member(parse(gates), "gates"))
+    if (text_at(gate, "key") == key)
+      return fmt::format("closed by {}, seen at {}",
+                         closed_by(number_at(gate, "status").value_or(0)),
+                         text_at(gate, "seen_at"));
+  return {};
+}
+
 std::string timeline_line(const char* event, const std::string& at, const std::string& note) {
   return at.empty() ? std::string{}
                     : fmt::format("  {:<9} {}{}\n", event, at, note.empty() ? "" : "   " + note);
@@ -131,7 +141,16 @@ std::string list_view(std::string_view body, UtcTime now) {
   return table.text() + (next.empty() ? "" : fmt::format("older ones: --before {}\n", next));
 }
 
-std::string show_view(std::string_view body, UtcTime now) {
+bool waits_for_gate(std::string_view body) {
+  return text_at(parse(body), "queued_reason") == "key_gated";
+}
+
+std::string closed_by(std::int64_t status) {
+  if (status == 0) return "an operator";
+  return status == 429 ? "a 429" : "a minute used up";
+}
+
+std::string show_view(std::string_view body, UtcTime now, std::string_view gates) {
   const Json execution = parse(body);
   const Times times = times_of(execution);
   std::string text = fmt::format("execution {} {}\n", text_at(execution, "execution_id"),
@@ -144,6 +163,7 @@ std::string show_view(std::string_view body, UtcTime now) {
   line("job", text_at(execution, "job_id"));
   line("key", text_at(execution, "apikey_hash"));
   line("because", because(execution));
+  line("gate", gate_note(gates, text_at(execution, "apikey_hash")));
   text += "timeline\n";
   const std::string wait = waited(times, now), run = ran(times, now);
   text += timeline_line("queued", text_at(execution, "queued_at"),

@@ -14,8 +14,11 @@ namespace coderunner::app {
 std::string status_view(std::string_view body);
 // GET /codeRunner/logs/data
 std::string list_view(std::string_view body, UtcTime now);
-// GET /executions/{id}
-std::string show_view(std::string_view body, UtcTime now);
+// GET /executions/{id}, and GET /gates where `waits_for_gate` and the caller may read it.
+std::string show_view(std::string_view body, UtcTime now, std::string_view gates = {});
+bool waits_for_gate(std::string_view body);
+// "a 429", "a minute used up" or "an operator", by the status of one of the gates.
+std::string closed_by(std::int64_t status);
 // The same as JSON with "timeline": [{"at","event","after_ms"}].
 std::string show_json(std::string_view body);
 

@@ -80,6 +80,7 @@ class HourlyLimitTest(GateCase):
         self.assertGreater(queue["oldest_parked_age_ms"], 0)
         told = daemon.command("show", str(waiting[0])).stdout
         self.assertIn(f"key_gated until {gate['until']}", told)
+        self.assertIn(f"closed by a 429, seen at {gate['seen_at']}", told)
 
         others = [daemon.submit("acme", CALLS_ONCE, apikey="second"), daemon.submit("other", CALLS_ONCE)]
         self.wait_succeeded(daemon, others)

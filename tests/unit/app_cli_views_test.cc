@@ -124,6 +124,28 @@ TEST(ShowView, TellsTheTimeline) {
   EXPECT_FALSE(has(queued, "started"));
 }
 
+// R55
+TEST(ShowView, SaysOfAGatedOneWhatClosedItsKeysGateAndWhen) {
+  const std::string row =
+      R"({"execution_id":7,"state":"queued","status":"queued","queued_reason":"key_gated",
+          "queued_until":"2026-08-24T13:05:00.000Z","queued_at":"2026-08-24T12:08:00.000Z",
+          "apikey_hash":"abcd"})";
+  const auto gates = [](const char* key, int status) {
+    return R"({"gates":[{"key":")" + std::string{key} + R"(","status":)" + std::to_string(status) +
+           R"(,"seen_at":"2026-08-24T12:05:00.000Z"}]})";
+  };
+  EXPECT_TRUE(waits_for_gate(row));
+  EXPECT_FALSE(waits_for_gate(kFailed));
+  const std::string seen = show_view(row, kNow, gates("abcd", 429));
+  EXPECT_TRUE(has(seen, "  because     key_gated until 2026-08-24T13:05:00.000Z\n")) << seen;
+  EXPECT_TRUE(has(seen, "  gate        closed by a 429, seen at 2026-08-24T12:05:00.000Z\n"))
+      << seen;
+  EXPECT_TRUE(has(show_view(row, kNow, gates("abcd", 200)), "closed by a minute used up"));
+  EXPECT_TRUE(has(show_view(row, kNow, gates("abcd", 0)), "closed by an operator"));
+  EXPECT_FALSE(has(show_view(row, kNow, gates("other", 429)), "closed by"));
+  EXPECT_FALSE(has(show_view(row, kNow), "closed by"));
+}
+
 TEST(ShowJson, IsTheServersWithATimeline) {
   EXPECT_TRUE(show_json(kFailed).ends_with(
       R"("timeline":[{"at":"2026-08-24T12:08:00.000Z","event":"queued","after_ms":0},)"
