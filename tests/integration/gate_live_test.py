@@ -24,7 +24,7 @@ class GateCase(DaemonCase):
                                              for name, value in settings.items()}
         return self.start_daemon(chosen, fake=self.fake)
 
-    def await_fresh_hour(self, share=0.3):
+    def await_fresh_hour(self, share=0.15):
         """Until the fake's hour, which is aligned to the epoch, has just begun."""
         def into():
             return time.time() % self.hour
@@ -62,7 +62,7 @@ class HourlyLimitTest(GateCase):
 
     # R07, R31, R36, R45, R51, R55, R73
     def test_its_runs_stay_queued_hold_no_slot_over_a_kill_and_all_succeed_after_it(self):
-        daemon = self.start(7980, 40, latency_ms=100, api__max_attempts=1, gate__minute="60s")
+        daemon = self.start(7980, 16, latency_ms=20, api__max_attempts=1, gate__minute="60s")
         spent = self.close_gate_by_limit(daemon)
         waiting = [daemon.submit("acme", CALLS_ONCE, apikey="first") for _ in range(self.WAITING)]
         shown = daemon.execution(waiting[0])
@@ -166,6 +166,34 @@ class ReservedSlotTest(GateCase):
         ended = daemon.store.execution(third)["finished_at"]
         for number in sleepers[:3]:
             self.assertLess(ended, daemon.store.execution(number)["finished_at"])
+
+
+class RestartTest(GateCase):
+    # R07
+    def test_what_operators_set_or_cleared_holds_over_a_kill_and_nothing_else_does(self):
+        daemon = self.start_daemon()
+        self.assertEqual(daemon.client.post("/queue/pause").status, 200)
+        # The account is full of them, and they hold no slot of it.
+        gated = [daemon.submit("acme", "return", apikey="first") for _ in range(4)]
+        key = daemon.execution(gated[0])["apikey_hash"]
+        self.assertEqual(daemon.client.send("PUT", f"/gates/{key}", {"for_ms": 600_000}).status, 200)
+        self.assertEqual(daemon.client.post("/queue/resume").status, 200)
+        daemon.kill9()
+        daemon.restart()
+        other = daemon.submit("acme", "return", apikey="second")
+        self.wait_succeeded(daemon, [other])
+        self.assertEqual({self.reason(daemon, number) for number in gated}, {"key_gated"})
+        self.assertEqual({daemon.store.job_of(number)["dispatch_attempts"] for number in gated}, {0})
+
+        self.assertEqual(daemon.client.post("/queue/pause").status, 200)
+        self.assertEqual(daemon.client.request("DELETE", f"/gates/{key}").status, 204)
+        daemon.kill9()
+        daemon.restart()
+        self.assertIsNone(self.gate_of(daemon, key))
+        self.assertEqual({self.reason(daemon, number) for number in gated}, {"paused"})
+        self.assertEqual(daemon.client.post("/queue/resume").status, 200)
+        self.wait_succeeded(daemon, gated)
+        self.assertEqual({daemon.store.job_of(number)["dispatch_attempts"] for number in gated}, {1})
 
 
 class ManyKeysTest(GateCase):
