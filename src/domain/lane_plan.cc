@@ -105,6 +105,10 @@ class Planner {
     }
   }
 
+  bool is_limited(const Lane& lane) const {
+    return input_.limits.reserve_last_slot && lane.key && input_.limited.contains(*lane.key);
+  }
+
   bool at_cap(const AccountId& account) const {
     const auto found = in_flight_.find(account);
     return (found == in_flight_.end() ? 0 : found->second) >= cap_of(account, input_);
@@ -119,8 +123,7 @@ class Planner {
     const auto again = tried_again_at(waiting.head(), input_);
     if (again || !may_pick()) return skip_of(lane, QueuedReason::executor_unavailable, again);
     if (at_cap(lane.account)) return skip_of(lane, QueuedReason::account_at_cap);
-    if (lane.key && input_.limited.contains(*lane.key) && free_ == 1 &&
-        input_.limits.concurrency > 1)
+    if (is_limited(lane) && free_ == 1 && input_.limits.concurrency > 1)
       return skip_of(lane, QueuedReason::last_slot_reserved);
     if (free_ <= 0) return skip_of(lane, QueuedReason::no_free_slot);
     return std::nullopt;

@@ -58,6 +58,7 @@ struct PlanLimits {
   Order order = Order::fair;
   int concurrency = limits::kConcurrency;
   int per_account = limits::kPerAccount;
+  bool reserve_last_slot = true;  // rulings 25; a replay without it shows what it is worth
   friend bool operator==(const PlanLimits&, const PlanLimits&) = default;
 };
 

@@ -51,6 +51,13 @@ TEST(Plan, NeverPicksMoreThanTheFreeSlotsOrAnAccountsCap) {
   EXPECT_EQ(reason_of(plan, "b"), QueuedReason::no_free_slot);
 }
 
+// R38: the slots beyond its cap stay free for whoever comes.
+TEST(Plan, LetsAnAccountThatIsAloneUseItsCapOnlyAndSaysSo) {
+  const Plan plan = plan_lanes({.lanes = {lane("a", "ka", 10, 4)}, .now = kNow}, FairShare{});
+  EXPECT_EQ(picked(plan), (Ids{10, 11}));
+  EXPECT_EQ(reason_of(plan, "a"), QueuedReason::account_at_cap);
+}
+
 TEST(Plan, CountsRunsAndOutstandingDispatchesAndNeverPicksThoseAgain) {
   const PlanInput input{.lanes = {lane("a", "ka", 10, 3)},
                         .in_flight = {running(10, "a"), running(99, "z")},

@@ -432,6 +432,29 @@ TEST_F(DrainerTest, AGatedKeyIsSkippedNotFailedAndResumesAtItsTime) {
   EXPECT_EQ(transport_.started[1].execution, gated);
 }
 
+// R51
+TEST_F(DrainerTest, AnHoursGatePolledEachSecondCountsNoAttemptAndThenStartsItsRowOnce) {
+  const ExecutionId gated = admit("a", "k");
+  const auto attempts = [&] { return (**store_.dispatch_trace(gated)).attempts; };
+  ASSERT_TRUE(store_.close({.key = secrets_.api_key_hash("k"),
+                            .until = clock_.utc_now() + 60min,
+                            .first_seen = clock_.utc_now(),
+                            .last_seen = clock_.utc_now()},
+                           clock_.utc_now()));
+  Drainer drainer = make();
+  tick(drainer);
+  for (int second = 1; second < 3600; ++second) tick(drainer, 1s);
+  EXPECT_EQ(attempts(), 0);
+  EXPECT_EQ(status(gated), Status::queued);
+  tick(drainer, 1s);
+  EXPECT_EQ(attempts(), 1);
+  ASSERT_TRUE(begin(gated));
+  finish(gated);
+  tick(drainer, 1s);
+  EXPECT_EQ(status(gated), Status::success);
+  EXPECT_EQ(dispatches(), 1U);
+}
+
 TEST_F(DrainerTest, ARowWhoseJobOrKeyIsGoneEndsNeverDispatchedAndHoldsUpNobody) {
   const ExecutionId gone = store_
                                .plant({.account = "a",
