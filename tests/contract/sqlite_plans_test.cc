@@ -57,12 +57,12 @@ class SqlitePlans : public testing::Test {
     ASSERT_TRUE(session->execute(
         "INSERT INTO codeRunner_executions (job_id, subdomain, subdomain_hash, status, error_code, "
         "queued_at, started_at, finished_at, apikey_hash) "
-        "SELECT job_id, 'a' || job_id % 40, 'a' || job_id % 40, "
+        "SELECT job_id, 'a' || (job_id % 40), 'a' || (job_id % 40), "
         "CASE WHEN job_id > 4980 THEN 'queued' WHEN job_id > 4976 THEN 'running' "
         "WHEN job_id % 5 = 0 THEN 'error' ELSE 'success' END, "
         "CASE WHEN job_id % 5 = 0 THEN 301 END, '2026-08-24 12:00:00.000', "
         "CASE WHEN job_id <= 4980 THEN '2026-08-24 12:00:00.000' END, "
-        "CASE WHEN job_id <= 4976 THEN '2026-08-24 12:00:01.000' END, 'k' || job_id % 60 "
+        "CASE WHEN job_id <= 4976 THEN '2026-08-24 12:00:01.000' END, 'k' || (job_id % 60) "
         "FROM codeRunner_jobs"));
     ASSERT_TRUE(session->execute("COMMIT"));
   }
