@@ -108,7 +108,8 @@ class KilledTest(RestartCase):
         ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)
         with sqlite3.connect(rig.daemon.store.path, timeout=10) as store:
             stamp = ends.strftime("%Y-%m-%d %H:%M:%S.000")
-            store.execute("INSERT INTO codeRunner_gates VALUES (?, ?, ?, ?, 4000, 429)",
+            store.execute("INSERT INTO codeRunner_gates (apikey_hash, until_at, first_seen, "
+                          "last_seen, hint_ms, status) VALUES (?, ?, ?, ?, 4000, 429)",
                           [key, stamp, stamp, stamp])
         store.close()
         gated = [rig.submit("a", 1) for _ in range(3)]
@@ -288,12 +289,13 @@ class KilledAtACommitTest(RestartCase):
 
     def test_a_drainer_that_dies_inside_its_mint_leaves_the_row_queued_and_no_slot_used(self):  # R05
         rig = self.start_rig(CAP_1)
-        for call, which in (("pwrite64", 29), ("fdatasync", 2)):
+        for call, first in (("pwrite64", 24), ("fdatasync", 2)):
             rig.idle_worker()
-            # A page each for two rows and their indexes, then the mint's two: its first, its commit.
-            # A heartbeat that comes between makes it a death inside the admission: then once more.
+            # A page each for two rows and their indexes, as many as the schema has, then the mint's
+            # two: its first, its commit. Below those it is a death inside the admission, and so it
+            # is where a heartbeat comes between: then one call later.
             admitted = before = len(rig.acknowledged)
-            for _ in range(5):
+            for which in range(first, first + 40):
                 self.assertIsNotNone(killed_at_call(rig, rig.daemon.pid, call, which))
                 rig.restart()
                 admitted = len(rig.acknowledged)
