@@ -95,7 +95,7 @@ void FaultySeams::admit(NewExecution execution, AdmitDone done) {
   const auto commit = [this, execution = std::move(execution), done = std::move(done)] {
     std::optional<Result<AdmitAnswer>> answer;
     const auto made = call<AdmitAnswer>("admit", Kind::write, [&]() -> Result<AdmitAnswer> {
-      shared_.admission.admit(execution, [&](Result<AdmitAnswer> given) { answer = given; });
+      shared_.admission.admit(execution, [&](const Result<AdmitAnswer>& given) { answer = given; });
       return *answer;
     });
     done(made);
