@@ -175,6 +175,14 @@ std::string_view to_text(QueuedReason reason) {
   return {};
 }
 
+void take_gate_records(PlanInput& input, const std::vector<GateRecord>& records,
+                       const GatePolicy& policy) {
+  for (const GateRecord& record : records) {
+    if (was_limited_lately(record.gate, input.now, policy)) input.limited.insert(record.gate.key);
+    if (is_probing(record, input.now, policy)) input.probing.insert(record.gate.key);
+  }
+}
+
 Plan plan_lanes(const PlanInput& input, const FairShare& shares) {
   return Planner{input, shares}.run();
 }

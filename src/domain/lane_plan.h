@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "domain/fair_share.h"
 #include "domain/limits.h"
+#include "domain/rate_gate.h"
 
 namespace coderunner {
 
@@ -97,6 +98,10 @@ struct Plan {
   std::vector<LaneSkip> skips;
   std::optional<UtcTime> next_change;  // the earliest `until` among the skips
 };
+
+// Which keys are limited and which are probing, of the gates' records (rulings 11, 25).
+void take_gate_records(PlanInput& input, const std::vector<GateRecord>& records,
+                       const GatePolicy& policy);
 
 Plan plan_lanes(const PlanInput& input, const FairShare& shares);
 

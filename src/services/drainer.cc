@@ -298,11 +298,7 @@ Result<Done> Drainer::read_gates(PlanInput& input) {
   input.gates = closed_gates();
   const auto records = parts_.store.gate_records(now_);
   if (!records) return records.error();
-  for (const GateRecord& record : *records) {
-    if (was_limited_lately(record.gate, now_, settings_.gate))
-      input.limited.insert(record.gate.key);
-    if (is_probing(record, now_, settings_.gate)) input.probing.insert(record.gate.key);
-  }
+  take_gate_records(input, *records, settings_.gate);
   return Done{};
 }
 

@@ -81,11 +81,7 @@ Plan plan_of(const QueueSnapshot& snapshot) {
   for (const RunningRow& row : snapshot.running)
     input.in_flight.push_back({row.execution, row.account, row.key});
   for (const Gate& gate : snapshot.gates) input.gates[gate.key] = gate.until;
-  for (const GateRecord& record : snapshot.gate_records) {
-    if (was_limited_lately(record.gate, snapshot.now, snapshot.gate))
-      input.limited.insert(record.gate.key);
-    if (is_probing(record, snapshot.now, snapshot.gate)) input.probing.insert(record.gate.key);
-  }
+  take_gate_records(input, snapshot.gate_records, snapshot.gate);
   return plan_lanes(input, FairShare{});
 }
 
