@@ -57,10 +57,8 @@ class Pool {
       if (*retry_after >= limits::kLongRetryAfter) return end(run, RunFate::failed);
       return go_on(run, *retry_after + limits::kGateMargin);
     }
-    const Millis cpu = arrival.cpu * (run.call + 1) / arrival.api_calls -
-                       arrival.cpu * run.call / arrival.api_calls;
-    ++run.call;
-    go_on(run, arrival.call + cpu);
+    const Millis takes = arrival.call_takes(run.call++);
+    go_on(run, takes);
   }
 
   void go_on(const Run& run, Millis after) {

@@ -180,11 +180,9 @@ class Queue {
     const TraceArrival& arrival = *run.arrival;
     const QuotaWindows::Answer answer = quota_.call(arrival.key, now());
     if (answer.retry_after) return limited(run, *answer.retry_after);
-    const Millis cpu = arrival.cpu * (run.call + 1) / arrival.api_calls -
-                       arrival.cpu * run.call / arrival.api_calls;
-    ++run.call;
+    const Millis takes = arrival.call_takes(run.call++);
     run.attempt = 1;
-    after(arrival.call + cpu, run, [this, is_last = answer.remaining == 0](const Run& later) {
+    after(takes, run, [this, is_last = answer.remaining == 0](const Run& later) {
       if (is_last) close_spent_minute(later);
       pass_gate(later);
     });

@@ -18,6 +18,11 @@ struct TraceArrival {
   int api_calls = 0;
   Millis call{0};  // one call, when served
   Millis cpu{0};   // in all, spread evenly over the calls
+
+  // The `number`-th call, counted from 0, with its share of the CPU time.
+  Millis call_takes(int number) const {
+    return call + cpu * (number + 1) / api_calls - cpu * number / api_calls;
+  }
   friend bool operator==(const TraceArrival&, const TraceArrival&) = default;
 };
 
