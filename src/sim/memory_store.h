@@ -49,7 +49,6 @@ class MemoryStore final : public AdmissionStore,
   void pause_account(const AccountId& account);
   void pause_everybody();
   void resume(const AccountId& account);  // the empty one: everybody
-  void clear_gate(const ApiKeyHash& key) { gates_.erase(key); }
   void each_execution(const std::function<void(const Execution&)>& visit) const;
   std::optional<std::string> sealed_key(JobId job) const;
   std::optional<UtcTime> last_sweep() const { return last_sweep_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ensure.h"
 #include "sim/judge.h"
 #include "sim/virtual_roles.h"
 
@@ -117,7 +118,7 @@ class Simulation {
     const auto closed = store.closed(now);
     for (const Gate& gate : *closed)
       if (gate.until > now + limits::kGateMax) {
-        store.clear_gate(gate.key);
+        ensure(store.clear(gate.key).has_value(), "the true store is never away");
         world_.count("gate of a wrong clock cleared");
       }
     world_.after(10min, [this] { clear_gates_of_wrong_clocks(); });
