@@ -57,21 +57,15 @@ std::optional<std::string> MemoryStore::sealed_key(JobId job) const {
 
 Result<std::vector<Lane>> MemoryStore::lanes(int rows_per_lane) {
   if (failing_) return *failing_;
-  // NULLs come first, as in the SQL store's index
-  using LaneKey = std::tuple<bool, AccountId, std::optional<ApiKeyHash>>;
-  std::map<LaneKey, std::vector<LaneRow>> by_lane;
-  for (const auto& [id, stored] : unfinished_) {
-    const Execution& row = stored->row;
-    if (row.status != Status::queued) continue;
-    const StoredJob* job = job_of(row);
-    by_lane[{stored->has_account, row.account_id, row.key}].push_back(
-        {id, row.job.value_or(JobId{}), stored->queued_at.value_or(UtcTime{}),
-         job != nullptr ? job->trace.not_before : std::nullopt});
-  }
   std::vector<Lane> lanes;
-  for (auto& [lane, rows] : by_lane) {
-    std::ranges::stable_sort(rows, {}, &LaneRow::queued_at);
-    rows.resize(std::min(rows.size(), static_cast<std::size_t>(std::max(rows_per_lane, 0))));
+  for (const auto& [lane, waiting] : lanes_) {
+    std::vector<LaneRow> rows;
+    for (const auto& [place, stored] : waiting) {
+      if (std::ssize(rows) >= rows_per_lane) break;
+      const StoredJob* job = job_of(stored->row);
+      rows.push_back({place.second, stored->row.job.value_or(JobId{}), place.first,
+                      job != nullptr ? job->trace.not_before : std::nullopt});
+    }
     if (!rows.empty()) lanes.push_back({std::get<1>(lane), std::get<2>(lane), std::move(rows)});
   }
   return lanes;
@@ -162,7 +156,7 @@ Result<bool> MemoryStore::end_undispatched(ExecutionId execution, const std::str
   if (failing_) return *failing_;
   StoredExecution* stored = find(execution);
   if (stored == nullptr || stored->row.status != Status::queued) return false;
-  end_queued(stored->row, message, now);
+  end_queued(*stored, message, now);
   return true;
 }
 
@@ -187,6 +181,7 @@ Result<std::variant<Begun, BeginRefused>> MemoryStore::begin(const Begin& begin)
       *job->minted_at < begin.now - limits::kNonceLifetime)
     return BeginAnswer{BeginRefused{}};
   job->nonce.reset();
+  leave_lane(*stored);
   Execution& row = stored->row;
   row.status = Status::running;
   row.started_at = begin.now;
@@ -235,9 +230,10 @@ ExecutionId MemoryStore::add(StoredExecution execution) {
       execution.queued_at.value_or(execution.row.started_at.value_or(UtcTime{}));
   StoredExecution& stored = executions_.emplace(id, std::move(execution)).first->second;
   if (is_finished(stored.row.status))
-    enter_as_finished(stored.row);
+    enter_as_finished(stored);
   else
     unfinished_[id] = &stored;
+  if (stored.row.status == Status::queued) enter_lane(stored);
   return id;
 }
 
@@ -257,23 +253,38 @@ MemoryStore::StoredExecution* MemoryStore::find_queued(JobId job) {
   return nullptr;
 }
 
-void MemoryStore::end_queued(Execution& row, const std::string& message, UtcTime now) {
+void MemoryStore::end_queued(StoredExecution& stored, const std::string& message, UtcTime now) {
+  Execution& row = stored.row;
   row.status = Status::error;
   row.error_code = number(ErrorCode::ended_from_outside);
   row.error_message = clamped(message, limits::kMaxErrorMessageBytes);
   row.finished_at = now;
-  ended(row);
+  ended(stored);
 }
 
-void MemoryStore::enter_as_finished(const Execution& row) {
+void MemoryStore::enter_lane(const StoredExecution& stored) {
+  LaneRows& lane = lanes_[{stored.has_account, stored.row.account_id, stored.row.key}];
+  lane[{stored.queued_at.value_or(UtcTime{}), stored.row.id}] = &stored;
+}
+
+void MemoryStore::leave_lane(const StoredExecution& stored) {
+  const auto lane = lanes_.find({stored.has_account, stored.row.account_id, stored.row.key});
+  if (lane == lanes_.end()) return;
+  lane->second.erase({stored.queued_at.value_or(UtcTime{}), stored.row.id});
+  if (lane->second.empty()) lanes_.erase(lane);
+}
+
+void MemoryStore::enter_as_finished(const StoredExecution& stored) {
+  const Execution& row = stored.row;
   unfinished_.erase(row.id);
   if (row.key && row.started_at && row.finished_at)
     ended_runs_.insert({*row.key, *row.started_at, row.id});
 }
 
-void MemoryStore::ended(const Execution& row) {
-  enter_as_finished(row);
-  StoredJob* job = job_of(row);
+void MemoryStore::ended(const StoredExecution& stored) {
+  leave_lane(stored);
+  enter_as_finished(stored);
+  StoredJob* job = job_of(stored.row);
   if (job == nullptr) return;
   job->sealed_key.reset();
   job->nonce.reset();
@@ -287,7 +298,7 @@ bool MemoryStore::end_run(StoredExecution* at, const std::optional<RunId>& run,
   row.error_code = outcome.code ? std::optional{number(*outcome.code)} : std::nullopt;
   row.error_message = unless_empty(clamped(outcome.message, limits::kMaxErrorMessageBytes));
   row.finished_at = now;
-  ended(row);
+  ended(*at);
   return true;
 }
 

@@ -141,6 +141,10 @@ class MemoryStore final : public AdmissionStore,
     std::optional<ExecutionId> row;  // that counts the rest
   };
 
+  // Of one account (NULLs first, as in the SQL store's index) and key, oldest first.
+  using LaneKey = std::tuple<bool, AccountId, std::optional<ApiKeyHash>>;
+  using LaneRows = std::map<std::pair<UtcTime, ExecutionId>, const StoredExecution*>;
+
   GateRecord record_of(const Gate& gate) const;
   std::optional<AdmitAnswer> find_by_key(const AccountId& account, const Idempotency& asked);
   std::optional<TooDeep> find_too_deep(const AccountId& account, const DepthCaps& caps) const;
@@ -151,15 +155,18 @@ class MemoryStore final : public AdmissionStore,
   StoredJob* job_of(const Execution& row);
   StoredExecution* find_queued(JobId job);
   bool is_parked(const StoredExecution& stored, UtcTime now) const;
-  void end_queued(Execution& row, const std::string& message, UtcTime now);
-  void enter_as_finished(const Execution& row);
-  void ended(const Execution& row);
+  void end_queued(StoredExecution& stored, const std::string& message, UtcTime now);
+  void enter_lane(const StoredExecution& stored);
+  void leave_lane(const StoredExecution& stored);
+  void enter_as_finished(const StoredExecution& stored);
+  void ended(const StoredExecution& stored);
   bool cancel_row(const Act& act, StoredExecution* stored);
   bool end_run(StoredExecution* at, const std::optional<RunId>& run, const Outcome& outcome,
                UtcTime now);
 
   std::map<ExecutionId, StoredExecution> executions_;
   std::map<ExecutionId, StoredExecution*> unfinished_;  // of them: no tick costs what history does
+  std::map<LaneKey, LaneRows> lanes_;  // what is queued: nor what waits behind the heads
   std::set<std::tuple<ApiKeyHash, UtcTime, ExecutionId>> ended_runs_;  // by when they began
   std::map<JobId, StoredJob> jobs_;
   std::set<AdmissionRef> refs_;  // of the jobs

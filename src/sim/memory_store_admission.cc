@@ -56,10 +56,10 @@ std::optional<TooDeep> MemoryStore::find_too_deep(const AccountId& account,
                                                   const DepthCaps& caps) const {
   int own = 0;
   int all = 0;
-  for (const auto& [id, stored] : unfinished_) {
-    if (stored->row.status != Status::queued) continue;
-    ++all;
-    if (stored->has_account && stored->row.account_id == account) ++own;
+  for (const auto& [lane, waiting] : lanes_) {
+    const int queued = static_cast<int>(waiting.size());
+    all += queued;
+    if (std::get<0>(lane) && std::get<1>(lane) == account) own += queued;
   }
   if (own >= caps.per_account)
     return TooDeep{TooDeep::Of::account, std::min(own, caps.per_account + 1), caps.per_account};

@@ -49,7 +49,7 @@ bool MemoryStore::cancel_row(const Act& act, StoredExecution* stored) {
   stored->row.status = Status::error;
   stored->row.error_code = number(ErrorCode::cancelled);
   stored->row.finished_at = act.at;
-  ended(stored->row);
+  ended(*stored);
   return true;
 }
 

@@ -35,7 +35,7 @@ Result<bool> MemoryStore::end_never_dispatched(const NeverDispatched& verdict) {
       stored->queued_at.value_or(verdict.queued_before) >= verdict.queued_before ||
       is_parked(*stored, verdict.now))
     return false;
-  end_queued(stored->row, verdict.message, verdict.now);
+  end_queued(*stored, verdict.message, verdict.now);
   return true;
 }
 
