@@ -37,6 +37,7 @@ class FaultySession final : public sql::Session {
   }
   int faults_struck() const { return struck_; }  // of those armed by ordinal, each counted once
   std::function<void()> before_commit;
+  std::function<void(std::string_view)> before_query;
 
   Result<std::int64_t> execute(std::string_view text, const sql::Values& values) override {
     if (text == "COMMIT" && before_commit) before_commit();
@@ -46,6 +47,7 @@ class FaultySession final : public sql::Session {
     return faulted<std::int64_t>(text, values, [&] { return real_->insert(text, values); });
   }
   Result<sql::Rows> query(std::string_view text, const sql::Values& values) override {
+    if (before_query) before_query(text);
     return faulted<sql::Rows>(text, values, [&] { return real_->query(text, values); });
   }
   bool in_transaction() const override { return real_->in_transaction(); }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "adapters/sql/faces.h"
@@ -52,33 +53,32 @@ Result<std::optional<AdmitAnswer>> find_by_key(Session& session, const AccountId
 }
 
 // Counts the account's rows only where all of them could be its own.
-Result<std::optional<TooDeep>> find_too_deep(Session& session, const AccountId& account,
-                                             const DepthCaps& caps) {
-  const auto all = session.query(text::kDepthInAll, {std::max(caps.all, caps.per_account) + 1});
+Result<std::optional<TooDeep>> find_too_deep(Session& session, Depths& depths,
+                                             const AccountId& account, const DepthCaps& caps) {
+  const auto all = depths.in_all(session, std::max(caps.all, caps.per_account) + 1);
   if (!all) return all.error();
-  const int in_all = static_cast<int>(all->front().number(0));
-  if (in_all >= caps.per_account) {
-    const auto own = session.query(text::kDepthOfAccount, {account, caps.per_account + 1});
+  if (*all >= caps.per_account) {
+    const auto own = depths.of_account(session, account, caps.per_account + 1);
     if (!own) return own.error();
-    const int of_account = static_cast<int>(own->front().number(0));
-    if (of_account >= caps.per_account)
-      return std::optional{TooDeep{TooDeep::Of::account, of_account, caps.per_account}};
+    if (*own >= caps.per_account)
+      return std::optional{TooDeep{TooDeep::Of::account, *own, caps.per_account}};
   }
-  if (in_all < caps.all) return std::optional<TooDeep>{};
-  return std::optional{TooDeep{TooDeep::Of::all, std::min(in_all, caps.all + 1), caps.all}};
+  if (*all < caps.all) return std::optional<TooDeep>{};
+  return std::optional{TooDeep{TooDeep::Of::all, std::min(*all, caps.all + 1), caps.all}};
 }
 
-Result<AdmitAnswer> admit_now(Session& session, const NewExecution& fresh) {
+Result<AdmitAnswer> admit_now(Session& session, Depths& depths, const NewExecution& fresh) {
   if (fresh.idempotency) {
     const auto before = find_by_key(session, fresh.account_id, *fresh.idempotency);
     if (!before) return before.error();
     if (*before) return **before;
   }
-  const auto too_deep = find_too_deep(session, fresh.account_id, fresh.caps);
+  const auto too_deep = find_too_deep(session, depths, fresh.account_id, fresh.caps);
   if (!too_deep) return too_deep.error();
   if (*too_deep) return AdmitAnswer{**too_deep};
   const auto admitted = insert_admission(session, fresh);
   if (!admitted) return admitted.error();
+  depths.admitted(fresh.account_id);
   return AdmitAnswer{*admitted};
 }
 
@@ -88,8 +88,11 @@ void AdmissionFace::admit(NewExecution execution, AdmitDone done) {
   const auto fresh = std::make_shared<const NewExecution>(std::move(execution));
   const auto answer = std::make_shared<AdmitAnswer>();
   Unit unit;
-  unit.run = [fresh, answer](Session& session) -> Result<Keep> {
-    const auto given = admit_now(session, *fresh);
+  unit.counts_itself = true;
+  unit.run = [&writer = writer_, depths = depths_, fresh,
+              answer](Session& session) -> Result<Keep> {
+    depths->keep_for(writer.generation());
+    const auto given = admit_now(session, *depths, *fresh);
     if (!given) return given.error();
     *answer = *given;
     return std::holds_alternative<Admitted>(*answer) ? Keep::yes : Keep::no;
@@ -110,6 +113,7 @@ void AdmissionFace::refuse(NewRefusal refusal, RefuseDone done) {
   const auto fresh = std::make_shared<const NewRefusal>(std::move(refusal));
   const auto kept = std::make_shared<KeptRefusal>();
   Unit unit;
+  unit.counts_itself = true;
   unit.run = [fresh, kept](Session& session) -> Result<Keep> {
     const auto row = keep_refusal(session, *fresh);
     if (!row) return row.error();

@@ -188,6 +188,7 @@ CommitQueue::Mark CommitQueue::read_mark(Unit& unit) {
 }
 
 Result<Done> CommitQueue::begin() {
+  ++generation_;
   const auto once = [this]() -> Result<Done> {
     if (auto usable = session_->ensure_usable(); !usable) return usable;
     const auto begun = session_->execute("BEGIN IMMEDIATE");
@@ -230,6 +231,7 @@ bool CommitQueue::run_guarded(Unit& unit, Ran& ran) {
   if (!intact) roll_back();
   if (!kept) ran.failure = kept.error();
   ran.kept = kept && *kept == Keep::yes;
+  if (ran.kept && !unit.counts_itself) ++generation_;
   return intact;
 }
 

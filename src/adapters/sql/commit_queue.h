@@ -5,6 +5,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <memory>
@@ -29,6 +30,8 @@ struct Unit {
   // After a commit of unknown outcome: whether the unit's own mark is stored. Where it is, the unit
   // is not run again. Empty: running it again is harmless.
   std::function<Result<bool>(Session&)> landed;
+  // Kept, it changes no number of queued rows that the units after it could not know of.
+  bool counts_itself = false;
   // Once, on the writer's thread; nullopt: durable. Must not call the store and wait.
   std::function<void(const std::optional<Error>&)> done;
 };
@@ -55,6 +58,10 @@ class CommitQueue {
   // Why the store could not be written when that was last tried; nullopt once a write was durable
   // since. Thread-safe.
   std::optional<Error> trouble() const;
+
+  // Inside a unit: the same as in a unit before it where both are of one transaction and every unit
+  // kept in between counts itself, so that what was counted then holds still.
+  std::uint64_t generation() const { return generation_; }
 
   // Submits and waits; not on the writer's own thread. `run` sets the value it is given.
   template <class T>
@@ -114,6 +121,7 @@ class CommitQueue {
   std::unique_ptr<Waiters> waiters_;
   Events& events_;
   const Writer writer_;
+  std::uint64_t generation_ = 0;  // who holds the session
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "adapters/sql/commit_queue.h"
+#include "adapters/sql/depths.h"
 #include "adapters/sql/reader_pool.h"
 #include "seams/control_store.h"
 #include "seams/gate_store.h"
@@ -19,6 +20,8 @@ class AdmissionFace final : public AdmissionStore {
 
  private:
   CommitQueue& writer_;
+  // Used inside units only, and those that are queued still outlive the face.
+  const std::shared_ptr<Depths> depths_ = std::make_shared<Depths>();
 };
 
 class DispatchFace final : public DispatchStore {
