@@ -83,9 +83,11 @@ int run_worker_role() {
   if (!secrets) return failed(events, "secrets", secrets.error());
   const auto identity = own_identity();
   if (!identity) return failed(events, "process identity", identity.error());
-  auto store =
-      sql::open_store({.url = settings->store.url, .pause = pause, .writer = sql::Writer::caller},
-                      clock, entropy, events);
+  auto store = sql::open_store({.url = settings->store.url,
+                                .pause = pause,
+                                .gate = gate_policy(*settings),
+                                .writer = sql::Writer::caller},
+                               clock, entropy, events);
   if (!store) return failed(events, "store", store.error());
 
   const OneRequestLimits request_limits{.max_body = kMaxRunRequest,

@@ -249,8 +249,9 @@ Result<Done> Daemon::start_executor() {
 
 Result<Done> Daemon::open_store() {
   if (auto locked = take_lock(); !locked) return locked;
-  auto store = sql::open_store({.url = settings_.store.url, .create = true, .pause = pause}, clock_,
-                               entropy_, events_);
+  auto store = sql::open_store(
+      {.url = settings_.store.url, .create = true, .pause = pause, .gate = gate_policy(settings_)},
+      clock_, entropy_, events_);
   if (!store) return store.error();
   serving_.store = *std::move(store);
   if (has(Role::drainer)) start_drainer();

@@ -57,6 +57,9 @@ inline constexpr Millis kDispatchBackOffMax = 30s;  // issue: back-off with jitt
 inline constexpr Millis kGateMargin = 5s;
 inline constexpr Millis kGateMax = 65min;
 inline constexpr Millis kGateMinute = 60s;
+// A reader's `now` may be older than the gate it reads by what a tick waits for the store, and a
+// clock is set back by a little now and then.
+inline constexpr Millis kGateSlack = 60s;
 inline constexpr Millis kGateRemembered = 24h;  // a key that found no work for so long has no herd
 
 // Executor (brief 2, 3; rulings 10, 27)

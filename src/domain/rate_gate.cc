@@ -47,18 +47,28 @@ UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy) {
   return now + std::min(std::max(retry_after, Millis{0}) + policy.margin, policy.max);
 }
 
-Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now) {
+UtcTime latest_gate(UtcTime now, const GatePolicy& policy) {
+  return now + policy.max + limits::kGateSlack;
+}
+
+bool is_closed(UtcTime until, UtcTime now, const GatePolicy& policy) {
+  return now < until && until <= latest_gate(now, policy);
+}
+
+Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now,
+            const GatePolicy& policy) {
   Gate extended = seen;
+  extended.until = std::min(seen.until, now + policy.max);
   if (seen.status == Gate::kRateLimited) extended.limited_at = seen.last_seen;
   extended.longest = Millis{0};
-  if (standing) {
+  if (standing && standing->gate.until <= latest_gate(now, policy)) {
     const Gate& was = standing->gate;
     if (!extended.limited_at) {
       extended.limited_at = was.limited_at;
       extended.hint = was.hint;
     }
     if (was.until > now) {
-      extended.until = std::max(was.until, seen.until);
+      extended.until = std::max(was.until, extended.until);
       extended.first_seen = std::min(was.first_seen, seen.first_seen);
     }
     if (!standing->proved) extended.longest = was.longest;
@@ -69,7 +79,8 @@ Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime
 
 bool was_limited_lately(const Gate& gate, UtcTime now, const GatePolicy& policy) {
   constexpr int kMinutes = 10;
-  return gate.limited_at && now - *gate.limited_at < kMinutes * policy.minute;
+  // Either way: a 429 of the future was met under a clock that was ahead.
+  return gate.limited_at && std::chrono::abs(now - *gate.limited_at) < kMinutes * policy.minute;
 }
 
 bool is_probing(const GateRecord& record, UtcTime now, const GatePolicy& policy) {

@@ -53,9 +53,16 @@ RetryHint retry_hint(std::optional<std::string_view> header, std::optional<doubl
 
 UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy);
 
-// The later of what stands and what is new; first_seen survives while the gate has not opened in
-// between, the last 429 where `seen` is none, and `longest` until it was proved.
-Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now);
+// The latest that a gate may say at `now`. One beyond it was written while a clock was ahead, or
+// under a larger gate.max: it counts as open, and what closes it again begins anew.
+UtcTime latest_gate(UtcTime now, const GatePolicy& policy);
+bool is_closed(UtcTime until, UtcTime now, const GatePolicy& policy);
+
+// The later of what stands and what is new, which gate.max clamps; first_seen survives while the
+// gate has not opened in between, the last 429 where `seen` is none, and `longest` until it was
+// proved.
+Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now,
+            const GatePolicy& policy);
 
 // The key met a 429 within the last ten minutes (of `minute` each): it never gets the last free
 // slot (rulings 25).

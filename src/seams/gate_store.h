@@ -1,5 +1,5 @@
 // Where gates live (contract section 5, gate.backend). Thread-safe. A gate is only ever extended,
-// except by clear().
+// except by clear(). It knows gate.max: closed is what domain is_closed() says.
 #pragma once
 
 #include <optional>

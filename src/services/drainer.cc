@@ -308,6 +308,8 @@ std::map<ApiKeyHash, UtcTime> Drainer::closed_gates() {
   const auto closed = parts_.gates.closed(now_);
   if (!closed) {
     parts_.events.record({Level::error, "gate_error", {}, {{"error", closed.error().message}}});
+    std::erase_if(gates_,
+                  [&](const auto& gate) { return !is_closed(gate.second, now_, settings_.gate); });
     return gates_;
   }
   gates_.clear();

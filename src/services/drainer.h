@@ -26,7 +26,7 @@ namespace coderunner {
 struct DrainerSettings {
   DrainerId me;
   PlanLimits limits;
-  GatePolicy gate;  // its minute
+  GatePolicy gate;  // its minute and max
   Millis poll_interval = limits::kPollInterval;
   Millis doubtful_after = limits::doubtful_after(limits::kWall, limits::kReaperMargin);
 };

@@ -108,8 +108,7 @@ Result<MintAnswer> MemoryStore::mint(const Mint& mint) {
   const Execution& row = stored->row;
   if (paused_.contains(AccountId{}) || (stored->has_account && paused_.contains(row.account_id)))
     return MintAnswer::account_paused;
-  const auto gate = row.key ? gates_.find(*row.key) : gates_.end();
-  if (gate != gates_.end() && gate->second.until > mint.now) return MintAnswer::key_gated;
+  if (is_gated(row.key, mint.now)) return MintAnswer::key_gated;
   StoredJob* job = job_of(row);
   if (job == nullptr || (row.key && !job->sealed_key)) return MintAnswer::key_gone;
   job->nonce = mint.nonce;

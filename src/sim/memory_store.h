@@ -27,7 +27,7 @@ class MemoryStore final : public AdmissionStore,
                           public GateStore,
                           public ControlStore {
  public:
-  MemoryStore() = default;
+  explicit MemoryStore(const GatePolicy& gate = {}) : gate_(gate) {}
   MemoryStore(MemoryStore&&) = default;  // its indexes point into it: never copied
   MemoryStore& operator=(MemoryStore&&) = default;
 
@@ -154,6 +154,7 @@ class MemoryStore final : public AdmissionStore,
   StoredExecution* find(ExecutionId id);
   StoredJob* job_of(const Execution& row);
   StoredExecution* find_queued(JobId job);
+  bool is_gated(const std::optional<ApiKeyHash>& key, UtcTime now) const;
   bool is_parked(const StoredExecution& stored, UtcTime now) const;
   void end_queued(StoredExecution& stored, const std::string& message, UtcTime now);
   void enter_lane(const StoredExecution& stored);
@@ -171,6 +172,7 @@ class MemoryStore final : public AdmissionStore,
   std::map<JobId, StoredJob> jobs_;
   std::set<AdmissionRef> refs_;  // of the jobs
   std::map<ExecutionId, std::vector<LogLine>> logs_;
+  GatePolicy gate_;
   std::map<ApiKeyHash, Gate> gates_;
   std::map<DrainerId, UtcTime> ticks_;
   std::optional<UtcTime> last_sweep_;

@@ -9,8 +9,8 @@ namespace coderunner {
 Result<Gate> MemoryStore::close(const Gate& seen, UtcTime now) {
   if (failing_) return *failing_;
   const auto at = gates_.find(seen.key);
-  const Gate standing =
-      extend(at == gates_.end() ? std::nullopt : std::optional{record_of(at->second)}, seen, now);
+  const Gate standing = extend(
+      at == gates_.end() ? std::nullopt : std::optional{record_of(at->second)}, seen, now, gate_);
   gates_[seen.key] = standing;
   return standing;
 }
@@ -33,15 +33,19 @@ Result<std::vector<Gate>> MemoryStore::closed(UtcTime now) {
   if (failing_) return *failing_;
   std::vector<Gate> gates;
   for (const auto& [key, gate] : gates_)
-    if (gate.until > now) gates.push_back(gate);
+    if (is_closed(gate.until, now, gate_)) gates.push_back(gate);
   std::ranges::stable_sort(gates, {}, &Gate::until);
   return gates;
 }
 
 Result<std::optional<Gate>> MemoryStore::closed(const ApiKeyHash& key, UtcTime now) {
   if (failing_) return *failing_;
-  const auto at = gates_.find(key);
-  return at != gates_.end() && at->second.until > now ? std::optional{at->second} : std::nullopt;
+  return is_gated(key, now) ? std::optional{gates_.at(key)} : std::nullopt;
+}
+
+bool MemoryStore::is_gated(const std::optional<ApiKeyHash>& key, UtcTime now) const {
+  const auto at = key ? gates_.find(*key) : gates_.end();
+  return at != gates_.end() && is_closed(at->second.until, now, gate_);
 }
 
 }  // namespace coderunner

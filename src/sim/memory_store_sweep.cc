@@ -9,8 +9,7 @@ namespace coderunner {
 bool MemoryStore::is_parked(const StoredExecution& stored, UtcTime now) const {
   const bool paused = paused_.contains(AccountId{}) ||
                       (stored.has_account && paused_.contains(stored.row.account_id));
-  const auto gate = stored.row.key ? gates_.find(*stored.row.key) : gates_.end();
-  return paused || (gate != gates_.end() && gate->second.until > now);
+  return paused || is_gated(stored.row.key, now);
 }
 
 Result<std::vector<OldQueuedRow>> MemoryStore::queued_before(UtcTime cutoff, UtcTime now,

@@ -113,6 +113,45 @@ TEST_P(StoreContract, AGateThatClosesUnprovedRemembersItsLongestClosure) {
   EXPECT_EQ(store->gates().close(seen("k1", 5s, kNoon + 2h), kNoon + 2h)->longest, 1h);
 }
 
+TEST_P(StoreContract, AGateThatWasWrittenUnderAClockAheadIsOpenOnceTheClockIsRight) {
+  auto& gates = store->gates();
+  const UtcTime ahead = kNoon + 365 * 24h;
+  const Admitted parked = admit("acme", "k1");
+  ASSERT_TRUE(gates.close(seen("k1", 60s, ahead), ahead));
+  ASSERT_EQ(*gates.closed(ApiKeyHash{"k1"}, ahead), seen("k1", 60s, ahead));
+  EXPECT_EQ(*gates.closed(ApiKeyHash{"k1"}, kNoon), std::nullopt);
+  EXPECT_TRUE(gates.closed(kNoon)->empty());
+  EXPECT_EQ(store->reaper().queued_before(kNoon + 1s, kNoon, 10)->size(), 1U);
+  EXPECT_EQ(mint(parked, "n1"), MintAnswer::minted);
+  EXPECT_TRUE(*store->reaper().end_never_dispatched(
+      {parked.execution, kNoon + 1s, kNoon, "never dispatched", kNoon}));
+}
+
+TEST_P(StoreContract, AGateThatWasWrittenUnderAClockAheadIsClosedAnewByTheNext429) {
+  auto& gates = store->gates();
+  const UtcTime ahead = kNoon + 365 * 24h;
+  const Admitted parked = admit("acme", "k1");
+  ASSERT_TRUE(gates.close(seen("k1", 60s, ahead), ahead));
+  EXPECT_EQ(*gates.close(seen("k1", 10s), kNoon), seen("k1", 10s));
+  EXPECT_EQ(mint(parked, "n1"), MintAnswer::key_gated);
+  EXPECT_EQ(*gates.closed(ApiKeyHash{"k1"}, kNoon + 10s), std::nullopt);
+}
+
+TEST_P(StoreContract, AGateOfTheLongestLengthIsClosedForAReaderWhoseTimeIsALittleOld) {
+  auto& gates = store->gates();
+  const Admitted parked = admit("acme", "k1");
+  ASSERT_TRUE(gates.close(seen("k1", limits::kGateMax), kNoon));
+  const UtcTime late = kNoon - limits::kGateSlack;
+  EXPECT_TRUE(*gates.closed(ApiKeyHash{"k1"}, late));
+  EXPECT_EQ(gates.closed(late)->size(), 1U);
+  EXPECT_EQ(mint(parked, "n1", late), MintAnswer::key_gated);
+  EXPECT_TRUE(store->reaper().queued_before(kNoon + 1s, late, 10)->empty());
+}
+
+TEST_P(StoreContract, AGateIsNeverClosedForLongerThanItsMaximum) {
+  EXPECT_EQ(store->gates().close(seen("k1", 24h), kNoon)->until, kNoon + limits::kGateMax);
+}
+
 TEST_P(StoreContract, ARunningRowNamesItsKey) {
   run("acme", "run1");
   EXPECT_EQ(store->dispatch().running()->front().key, ApiKeyHash{"key-of-acme"});

@@ -156,8 +156,8 @@ TEST_P(StoreReaper, NoRowEndsThatIsNotOldEnough) {
 
 TEST_P(StoreReaper, NoRowEndsWhoseKeyIsGated) {
   const Admitted gated = admit("acme", "k1", -1s);
-  const UtcTime until = kNoon + kDay + 1s;
-  ASSERT_TRUE(store->gates().close({{"k1"}, until, kNoon, kNoon, kDay, 429}, kNoon));
+  const UtcTime then = kNoon + kDay;
+  ASSERT_TRUE(store->gates().close({{"k1"}, then + 1s, then, then, 1s, 429}, then));
   EXPECT_FALSE(end(gated.execution));
   EXPECT_EQ(row(gated.execution).state(), State::queued);
 }

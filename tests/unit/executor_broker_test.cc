@@ -43,7 +43,8 @@ class ToldGates final : public GateStore {
   Result<Gate> close(const Gate& seen, UtcTime now) override {
     if (broken) return fail(Failure::unavailable, "no gates");
     closed_at.push_back(now);
-    standing = extend(standing ? std::optional{GateRecord{*standing}} : std::nullopt, seen, now);
+    standing =
+        extend(standing ? std::optional{GateRecord{*standing}} : std::nullopt, seen, now, {});
     return *standing;
   }
   Result<std::vector<Gate>> closed(UtcTime) override { return std::vector<Gate>{}; }

@@ -45,7 +45,7 @@ class ObservatoryTest : public ::testing::Test {
     snapshot_.gate_records.push_back({extend(
         std::nullopt,
         {.key = {key}, .until = kNow, .first_seen = kNow - after, .last_seen = kNow - after},
-        kNow - after)});
+        kNow - after, {})});
   }
   AccountFigures& of(const char* account) {
     for (AccountFigures& one : snapshot_.figures.accounts)

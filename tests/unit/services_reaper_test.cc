@@ -337,11 +337,14 @@ TEST_F(ReaperTest, OnlyRowsOlderThanTheLimitGo) {
 
 TEST_F(ReaperTest, AGatedRowWaitsForItsGateAndKeepsItsKey) {
   const Admitted row = admit("a");
-  gate("a", 3 * kDay);
   Reaper reaper = make();
-  watch(reaper, 2 * kDay);
+  watch(reaper, kDay - 10min);
+  gate("a", 1h);
+  watch(reaper, 30min);
   EXPECT_EQ(state(row), State::queued);
   EXPECT_EQ(store_.sealed_key(row.job), "sealed");
+  watch(reaper, 1h);
+  EXPECT_EQ(state(row), State::never_dispatched);
 }
 
 TEST_F(ReaperTest, APausedRowWaitsForItsAccount) {

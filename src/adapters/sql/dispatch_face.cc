@@ -54,8 +54,10 @@ Result<Done> read_account(Session& session, const MaybeText& account, int rows_p
   return Done{};
 }
 
-Result<Keep> mint_nonce(Session& session, const Mint& mint, MintAnswer& answer) {
-  const auto seen = session.query(text::kMintable, {mint.now, mint.execution, mint.job});
+Result<Keep> mint_nonce(Session& session, const Mint& mint, const GatePolicy& gate,
+                        MintAnswer& answer) {
+  const auto seen = session.query(
+      text::kMintable, {mint.now, latest_gate(mint.now, gate), mint.execution, mint.job});
   if (!seen) return seen.error();
   answer = MintAnswer::not_queued;
   if (seen->empty() || seen->front().text(0) != to_text(Status::queued)) return Keep::no;
@@ -185,7 +187,9 @@ Result<Standing> DispatchFace::standing() { return readers_.read<Standing>(read_
 
 Result<MintAnswer> DispatchFace::mint(const Mint& mint) {
   return writer_.run<MintAnswer>(
-      [&](Session& session, MintAnswer& answer) { return mint_nonce(session, mint, answer); },
+      [&](Session& session, MintAnswer& answer) {
+        return mint_nonce(session, mint, gate_, answer);
+      },
       [&](Session& session, MintAnswer& answer) -> Result<bool> {
         const auto mark = session.query(text::kMinted, {mint.job, mint.nonce});
         if (!mark) return mark.error();

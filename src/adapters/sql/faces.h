@@ -26,7 +26,8 @@ class AdmissionFace final : public AdmissionStore {
 
 class DispatchFace final : public DispatchStore {
  public:
-  DispatchFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  DispatchFace(CommitQueue& writer, ReaderPool& readers, const GatePolicy& gate)
+      : writer_(writer), readers_(readers), gate_(gate) {}
   Result<std::vector<Lane>> lanes(int rows_per_lane) override;
   Result<std::vector<RunningRow>> running() override;
   Result<std::vector<SlotUse>> slot_use(UtcTime since, UtcTime now) override;
@@ -44,6 +45,7 @@ class DispatchFace final : public DispatchStore {
  private:
   CommitQueue& writer_;
   ReaderPool& readers_;
+  GatePolicy gate_;
 };
 
 class LedgerFace final : public Ledger {
@@ -64,7 +66,8 @@ class LedgerFace final : public Ledger {
 
 class ReaperFace final : public ReaperStore {
  public:
-  ReaperFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  ReaperFace(CommitQueue& writer, ReaderPool& readers, const GatePolicy& gate)
+      : writer_(writer), readers_(readers), gate_(gate) {}
   Result<std::vector<RunningRow>> running() override;
   Result<bool> abandon(ExecutionId execution, const std::optional<RunId>& run,
                        const std::string& reason, UtcTime now) override;
@@ -82,6 +85,7 @@ class ReaperFace final : public ReaperStore {
 
   CommitQueue& writer_;
   ReaderPool& readers_;
+  GatePolicy gate_;
 };
 
 class ViewFace final : public QueueView {
@@ -104,7 +108,8 @@ class ViewFace final : public QueueView {
 
 class GateFace final : public GateStore {
  public:
-  GateFace(CommitQueue& writer, ReaderPool& readers) : writer_(writer), readers_(readers) {}
+  GateFace(CommitQueue& writer, ReaderPool& readers, const GatePolicy& policy)
+      : writer_(writer), readers_(readers), policy_(policy) {}
   Result<Gate> close(const Gate& seen, UtcTime now) override;
   Result<std::vector<Gate>> closed(UtcTime now) override;
   Result<std::optional<Gate>> closed(const ApiKeyHash& key, UtcTime now) override;
@@ -114,6 +119,7 @@ class GateFace final : public GateStore {
  private:
   CommitQueue& writer_;
   ReaderPool& readers_;
+  GatePolicy policy_;
 };
 
 class ControlFace final : public ControlStore {

@@ -7,11 +7,12 @@
 namespace coderunner::sql {
 namespace {
 
-Result<Keep> extend_gate(Session& session, const Gate& seen, UtcTime now, Gate& standing) {
+Result<Keep> extend_gate(Session& session, const Gate& seen, UtcTime now, const GatePolicy& policy,
+                         Gate& standing) {
   const auto rows = session.query(text::kGate, {seen.key});
   if (!rows) return rows.error();
   standing = extend(rows->empty() ? std::nullopt : std::optional{read_gate_record(rows->front())},
-                    seen, now);
+                    seen, now, policy);
   const auto hint =
       standing.hint ? std::optional{std::int64_t{standing.hint->count()}} : std::nullopt;
   const auto written = session.execute(
@@ -38,13 +39,14 @@ Result<std::vector<GateRecord>> read_gate_records(Session& session, UtcTime now)
 }
 
 Result<Gate> GateFace::close(const Gate& seen, UtcTime now) {
-  return writer_.run<Gate>(
-      [&](Session& session, Gate& standing) { return extend_gate(session, seen, now, standing); });
+  return writer_.run<Gate>([&](Session& session, Gate& standing) {
+    return extend_gate(session, seen, now, policy_, standing);
+  });
 }
 
 Result<std::vector<Gate>> GateFace::closed(UtcTime now) {
-  return readers_.read<std::vector<Gate>>([now](Session& session) -> Result<std::vector<Gate>> {
-    const auto rows = session.query(text::kClosedGates, {now});
+  return readers_.read<std::vector<Gate>>([&](Session& session) -> Result<std::vector<Gate>> {
+    const auto rows = session.query(text::kClosedGates, {now, latest_gate(now, policy_)});
     if (!rows) return rows.error();
     std::vector<Gate> gates;
     std::ranges::transform(*rows, std::back_inserter(gates), read_gate);
@@ -54,7 +56,7 @@ Result<std::vector<Gate>> GateFace::closed(UtcTime now) {
 
 Result<std::optional<Gate>> GateFace::closed(const ApiKeyHash& key, UtcTime now) {
   return readers_.read<std::optional<Gate>>([&](Session& session) {
-    return first_gate(session.query(text::kClosedGate, {key, now}));
+    return first_gate(session.query(text::kClosedGate, {key, now, latest_gate(now, policy_)}));
   });
 }
 

@@ -78,12 +78,13 @@ Result<Keep> purge_due(Session& session, const PurgeBatch& batch, const DueRows&
   return Keep::yes;
 }
 
-Result<Keep> end_if_still_so(Session& session, const NeverDispatched& verdict, bool& ended) {
+Result<Keep> end_if_still_so(Session& session, const NeverDispatched& verdict,
+                             const GatePolicy& gate, bool& ended) {
   const auto changed = session.execute(
       text::kEndNeverDispatched,
       {number(ErrorCode::ended_from_outside),
        clamped(verdict.message, limits::kMaxErrorMessageBytes), verdict.now, verdict.execution,
-       verdict.queued_before, verdict.now, verdict.no_tick_since});
+       verdict.queued_before, verdict.now, latest_gate(verdict.now, gate), verdict.no_tick_since});
   if (!changed) return changed.error();
   ended = *changed == 1;
   if (!ended) return Keep::no;
@@ -113,7 +114,8 @@ Result<std::vector<OldQueuedRow>> ReaperFace::queued_before(UtcTime cutoff, UtcT
                                                             int limit) {
   using Old = std::vector<OldQueuedRow>;
   return readers_.read<Old>([&](Session& session) -> Result<Old> {
-    const auto rows = session.query(text::kOldQueued, {cutoff, now, std::max(limit, 0)});
+    const auto rows =
+        session.query(text::kOldQueued, {cutoff, now, latest_gate(now, gate_), std::max(limit, 0)});
     if (!rows) return rows.error();
     Old old;
     for (const Row& row : *rows) old.push_back({{row.number(0)}, row.time(1)});
@@ -125,7 +127,9 @@ Result<bool> ReaperFace::end_never_dispatched(const NeverDispatched& verdict) {
   const RunEnd mark{
       verdict.execution, {}, {ErrorCode::ended_from_outside, verdict.message}, verdict.now};
   return writer_.run<bool>(
-      [&](Session& session, bool& ended) { return end_if_still_so(session, verdict, ended); },
+      [&](Session& session, bool& ended) {
+        return end_if_still_so(session, verdict, gate_, ended);
+      },
       [&](Session& session, bool& ended) {
         ended = true;
         return run_ended(session, mark);

@@ -45,11 +45,11 @@ SqlStore::SqlStore(Parts parts, Events& events)
       writer_(std::move(parts.writer), events),
       readers_(std::move(parts.make_reader), std::move(parts.reader_wait), parts.readers),
       admission_(writer_),
-      dispatch_(writer_, readers_),
+      dispatch_(writer_, readers_, parts.gate),
       ledger_(writer_, readers_),
-      reaper_(writer_, readers_),
+      reaper_(writer_, readers_, parts.gate),
       view_(readers_),
-      gates_(writer_, readers_),
+      gates_(writer_, readers_, parts.gate),
       control_(writer_, readers_) {
   if (connections_) connections_->set_close_idle([this] { readers_.close_idle(); });
 }
@@ -91,7 +91,8 @@ Result<std::unique_ptr<SqlStore>> open_store(const StoreOptions& options, const 
       [lasting] { return make_sqlite_session(lasting); },
       wait,
       options.readers,
-      lasting.connections};
+      lasting.connections,
+      options.gate};
   return std::make_unique<SqlStore>(std::move(parts), events);
 }
 

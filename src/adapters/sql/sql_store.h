@@ -22,6 +22,7 @@ struct StoreOptions {
   bool create = false;  // make and migrate it; otherwise it must stand at this program's schema
   BusyWait::Pause pause;
   WaitPolicy wait;
+  GatePolicy gate;                     // its max
   Writer writer = Writer::own_thread;  // caller: no thread at all, for a single-threaded process
   int readers = limits::kStoreReaders;
 };
@@ -34,6 +35,7 @@ class SqlStore {
     BusyWait reader_wait;
     int readers = limits::kStoreReaders;
     std::shared_ptr<Connections> connections = nullptr;  // of the sessions above
+    GatePolicy gate = {};
   };
   SqlStore(Parts parts, Events& events);
   ~SqlStore();

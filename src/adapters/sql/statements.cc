@@ -4,6 +4,9 @@
 
 namespace coderunner::sql::text {
 
+// domain is_closed(), with latest_gate() bound
+#define CODERUNNER_GATE_CLOSED "g.until_at > :now AND g.until_at <= :latest"
+
 // ---- Admission
 
 constexpr std::string_view kInsertJob =
@@ -105,7 +108,8 @@ constexpr std::string_view kEndedSince =
 constexpr std::string_view kMintable =
     "SELECT e.status, "
     "EXISTS (SELECT 1 FROM codeRunner_gates g WHERE g.apikey_hash = e.apikey_hash "
-    "AND g.until_at > :now), "
+    "AND " CODERUNNER_GATE_CLOSED
+    "), "
     "EXISTS (SELECT 1 FROM codeRunner_pauses p WHERE p.subdomain_hash IN ('', e.subdomain_hash)), "
     "EXISTS (SELECT 1 FROM codeRunner_jobs j WHERE j.job_id = e.job_id "
     "AND (e.apikey_hash IS NULL OR j.apikey IS NOT NULL)) "
@@ -208,7 +212,8 @@ constexpr std::string_view kCalls =
 
 #define CODERUNNER_NOT_PARKED                                                             \
   "AND NOT EXISTS (SELECT 1 FROM codeRunner_gates g WHERE g.apikey_hash = e.apikey_hash " \
-  "AND g.until_at > :now) "                                                               \
+  "AND " CODERUNNER_GATE_CLOSED                                                           \
+  ") "                                                                                    \
   "AND NOT EXISTS (SELECT 1 FROM codeRunner_pauses p "                                    \
   "WHERE p.subdomain_hash IN ('', e.subdomain_hash)) "
 
@@ -379,11 +384,11 @@ constexpr std::string_view kGate = "SELECT " CODERUNNER_GATE_COLUMNS ", " CODERU
 
 constexpr std::string_view kClosedGate =
     "SELECT " CODERUNNER_GATE_COLUMNS
-    " FROM codeRunner_gates g WHERE g.apikey_hash = :key AND g.until_at > :now";
+    " FROM codeRunner_gates g WHERE g.apikey_hash = :key AND " CODERUNNER_GATE_CLOSED;
 
 constexpr std::string_view kClosedGates =
-    "SELECT " CODERUNNER_GATE_COLUMNS
-    " FROM codeRunner_gates g WHERE g.until_at > :now ORDER BY g.until_at, g.apikey_hash";
+    "SELECT " CODERUNNER_GATE_COLUMNS " FROM codeRunner_gates g WHERE " CODERUNNER_GATE_CLOSED
+    " ORDER BY g.until_at, g.apikey_hash";
 
 constexpr std::string_view kGateRecords =
     "SELECT " CODERUNNER_GATE_COLUMNS ", " CODERUNNER_GATE_PROVED
@@ -391,6 +396,7 @@ constexpr std::string_view kGateRecords =
 
 #undef CODERUNNER_GATE_PROVED
 #undef CODERUNNER_GATE_COLUMNS
+#undef CODERUNNER_GATE_CLOSED
 
 constexpr std::string_view kExtendGate =
     "UPDATE codeRunner_gates SET until_at = :until, first_seen = :first, last_seen = :last, "
