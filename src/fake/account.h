@@ -1,11 +1,12 @@
-// One account's cards, comments and subtasks in the fake API's memory. Bounded: the oldest makes
-// room. Used by the endpoints only; not thread-safe.
+// One account's cards and what hangs on them in the fake API's memory. Bounded: the oldest card
+// makes room. Used by the endpoints only; not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -13,10 +14,18 @@
 
 namespace coderunner::fake {
 
+struct Link {
+  std::int64_t card;
+  std::string type;  // what the other card is to this one: "parent", "child", …
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
 struct Card {
-  Json fields;  // as GET /cards/{id} shows them
-  std::vector<Json> comments;
-  std::vector<Json> subtasks;
+  std::int64_t id = 0;
+  Json fields;  // as GET /cards lists them
+  std::vector<Json> comments, subtasks, custom_fields;
+  std::vector<std::int64_t> tags, co_owners, watchers;
+  std::vector<Link> links;
   friend bool operator==(const Card&, const Card&) = default;
 };
 
@@ -28,13 +37,16 @@ class Account {
   const std::map<std::int64_t, Card>& cards() const { return cards_; }
   Card* find(std::int64_t card);
 
-  // `fields` are checked by then; those not given take the API's defaults.
-  Card& create(const Json& fields, UtcTime now);
-  // Grows the card's revision by one.
-  static void update(Card& card, const Json& fields, UtcTime now);
-  void erase(std::int64_t card) { cards_.erase(card); }
-  const Json& add_comment(Card& card, const std::string& text, UtcTime now);
-  const Json& add_subtask(Card& card, const std::string& description);
+  // Gives the card its id, and room among the account's others.
+  Card& add(Card card);
+  // Takes the links of others to it with it.
+  void erase(std::int64_t card);
+  std::int64_t next_comment() { return ++last_comment_; }
+  std::int64_t next_subtask() { return ++last_subtask_; }
+
+  // On both cards; of two kinds of link between two cards both stand.
+  void link(std::int64_t card, const Link& link);
+  void unlink(std::int64_t card, const Link& link);
 
  private:
   std::string name_;
@@ -42,8 +54,16 @@ class Account {
   std::int64_t last_card_ = 0, last_comment_ = 0, last_subtask_ = 0;
 };
 
-// nullopt, or what is wrong with the fields of a card that a body names; fields it does not know
-// are the API's to ignore (facts 1.5).
-std::optional<Reply> refuse_card_fields(const Json& body);
+// What the card is to the other one; empty: the API has no such link.
+std::string_view opposite_link(std::string_view type);
+
+// The API's times: UTC, whole seconds, Z.
+std::string shown_time(UtcTime at);
+
+// After every change: the revision grows by one, and the counts follow what hangs on the card.
+void touch(Card& card, UtcTime now);
+
+// Lets the oldest go beyond the limit of one card's parts.
+void keep_newest(std::vector<Json>& parts);
 
 }  // namespace coderunner::fake

@@ -120,7 +120,13 @@ Reply Api::run(const HttpRequest& request, const Address& address, UtcTime now) 
   if (found.route == nullptr) return std::move(found.refusal);
   auto query = parse_form(request.query);
   if (!query) return invalid_field("query", "The query is malformed.");
-  Call call{request.method, address.path, std::move(found.ids), *std::move(query), {}, now};
+  Call call{.method = request.method,
+            .path = address.path,
+            .ids = std::move(found.ids),
+            .query = *std::move(query),
+            .now = now,
+            .per_minute = options_.quota.per_minute,
+            .per_hour = options_.quota.per_hour};
   if (request.method != "GET") {
     auto body = parse_body(request.body);
     if (!body || (!body->is_null() && !body->is_object()))

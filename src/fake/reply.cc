@@ -36,6 +36,14 @@ Reply missing_card(std::int64_t card) {
                       .details = {{"card_id", card}}});
 }
 
+Reply missing_entry(const std::string& what, Json details) {
+  return error_reply({.status = 404,
+                      .code = "RNFD",
+                      .message = fmt::format("This {} does not exist.", what),
+                      .reference = "GE-RNFD",
+                      .details = std::move(details)});
+}
+
 Reply invalid_field(const std::string& field, const std::string& why) {
   Json details = Json::object();
   details[field] = Json::array({why});

@@ -35,6 +35,8 @@ Reply error_reply(ApiError error);
 Reply data_reply(Json data);  // 200 {"data": …}
 Reply no_content();           // 204
 Reply missing_card(std::int64_t card);
+// 404 of anything but a card; its code is made up, none is published.
+Reply missing_entry(const std::string& what, Json details);
 Reply invalid_field(const std::string& field, const std::string& why);
 Reply method_not_allowed(const std::string& method, const std::string& allowed);
 

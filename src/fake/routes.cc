@@ -2,35 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <optional>
 
 namespace coderunner::fake {
 namespace {
-
-Reply get_me(Account& account, const Call&) {
-  return data_reply({{"user_id", 1},
-                     {"email", fmt::format("automation@{}.example", account.name())},
-                     {"username", "automation"},
-                     {"realname", "Automation"},
-                     {"avatar", nullptr},
-                     {"is_enabled", 1},
-                     {"is_confirmed", 1},
-                     {"is_tfa_enabled", 0},
-                     {"language", "en"},
-                     {"timezone", "UTC"}});
-}
-
-Reply get_boards(Account&, const Call&) {
-  return data_reply(Json::array({{{"board_id", 1},
-                                  {"workspace_id", 1},
-                                  {"is_archived", 0},
-                                  {"name", "Main board"},
-                                  {"description", ""}}}));
-}
-
-constexpr std::array<Route, 2> kOther{{{"GET", "/me", &get_me}, {"GET", "/boards", &get_boards}}};
 
 // The first segment of `path`, which loses it and its slash.
 std::string_view take_segment(std::string_view& path) {
@@ -74,7 +50,8 @@ std::string_view Call::parameter(std::string_view name) const {
 Found find_route(const std::string& method, std::string_view path) {
   Found found;
   std::string allowed;
-  for (const std::span<const Route> family : {card_routes(), std::span<const Route>{kOther}}) {
+  for (const auto family :
+       {card_routes(), comment_routes(), subtask_routes(), board_routes(), company_routes()}) {
     for (const Route& route : family) {
       auto ids = match(route.pattern, path);
       if (!ids) continue;

@@ -23,6 +23,7 @@ struct Call {
   std::vector<std::pair<std::string, std::string>> query;
   Json body;  // an object, or null where none was sent; a GET's is ignored (facts 1.5)
   UtcTime now;
+  int per_minute = 0, per_hour = 0;  // the key's limits, which GET /apiLimits tells
 
   std::string_view parameter(std::string_view name) const;  // empty where not given
 };
@@ -37,6 +38,10 @@ struct Route {
 
 // The endpoints of a family, for the table.
 std::span<const Route> card_routes();
+std::span<const Route> comment_routes();
+std::span<const Route> subtask_routes();
+std::span<const Route> board_routes();    // and workspaces
+std::span<const Route> company_routes();  // the key's owner, users, limits, fields, tags
 
 // The route of a call, its ids filled in; null with `refusal` set where there is none.
 struct Found {

@@ -2,55 +2,13 @@
 
 #include <set>
 
-#include "fake/api.h"
+#include "tests/support/fake_calls.h"
 
 namespace coderunner::fake {
 namespace {
 
 using namespace std::chrono_literals;
-
-const UtcTime kMinuteStart = *from_rfc3339("2026-08-24T12:08:00.000Z");
-const UtcTime kNow = kMinuteStart + 12s + 345ms;
-
-struct Sent {
-  std::string method, path;
-  std::string body = {};
-  std::string key = "key-1";
-  std::string account = "acme";
-};
-
-HttpResponse ask(Api& api, const Sent& sent, UtcTime now = kNow) {
-  HttpRequest request;
-  request.method = sent.method;
-  const std::size_t mark = sent.path.find('?');
-  request.path = "/" + sent.account + "/api/v2" + sent.path.substr(0, mark);
-  if (mark != std::string::npos) request.query = sent.path.substr(mark + 1);
-  if (!sent.key.empty()) request.headers["apikey"] = sent.key;
-  request.body = sent.body;
-  return api.answer(request, now);
-}
-
-HttpResponse control(Api& api, const std::string& method, const std::string& path) {
-  HttpRequest request;
-  request.method = method;
-  request.path = path;
-  return api.answer(request, kNow);
-}
-
-Json body_of(const HttpResponse& response) { return Json::parse(response.body); }
-Json ledger_of(Api& api) { return body_of(control(api, "GET", "/_ledger")); }
-
-std::string header(const HttpResponse& response, std::string_view name) {
-  for (const auto& [key, value] : response.headers)
-    if (key == name) return value;
-  return {};
-}
-
-ApiOptions generous() {
-  ApiOptions options;
-  options.quota.per_minute = options.quota.per_hour = 1'000'000;
-  return options;
-}
+using namespace testing_calls;
 
 TEST(FakeQuota, ServesAMinutesCallsAndThenRefusesUntilTheWindowsEnd) {
   ApiOptions options;
@@ -173,80 +131,6 @@ TEST(FakeV1Limit, RefusesOneMethodOfOneKeyWithTheOldWords) {
   EXPECT_EQ(ask(api, {"GET", "/cards"}).status, 200);
   EXPECT_EQ(ask(api, {.method = "GET", .path = "/cards/1", .key = "key-2"}).status, 404);
   EXPECT_EQ(ask(api, {"GET", "/cards/1"}, kNow + 1h).status, 404);
-}
-
-TEST(FakeCards, AreCreatedReadChangedListedAndDeleted) {
-  Api api{generous()};
-  const Json created = body_of(
-      ask(api, {"POST", "/cards", R"({"title":"One","column_id":3,"color":"#AABBCC","x":1})"}));
-  ASSERT_EQ(created["data"].size(), 1U) << created;  // an array of one (facts 1.5)
-  const Json& card = created["data"][0];
-  EXPECT_EQ(card["card_id"], 1);
-  EXPECT_EQ(card["title"], "One");
-  EXPECT_EQ(card["column_id"], 3);
-  EXPECT_EQ(card["color"], "aabbcc");
-  EXPECT_EQ(card["revision"], 1);
-  EXPECT_FALSE(card.contains("x"));
-
-  const Json changed = body_of(ask(api, {"PATCH", "/cards/1", R"({"column_id":4})"}))["data"];
-  EXPECT_TRUE(changed.is_array());
-  const Json read = body_of(ask(api, {"GET", "/cards/1"}))["data"];
-  EXPECT_TRUE(read.is_object());
-  EXPECT_EQ(read["column_id"], 4);
-  EXPECT_EQ(read["title"], "One");
-  EXPECT_EQ(read["revision"], 2);
-
-  const Json listed = body_of(ask(api, {"GET", "/cards"}))["data"];
-  EXPECT_EQ(listed["data"].size(), 1U);
-  EXPECT_EQ(listed["pagination"],
-            (Json{{"all_pages", 1}, {"current_page", 1}, {"results_per_page", 200}}));
-
-  const HttpResponse deleted = ask(api, {"DELETE", "/cards/1"});
-  EXPECT_EQ(deleted.status, 204);
-  EXPECT_EQ(deleted.body, "");
-  EXPECT_EQ(ask(api, {"GET", "/cards/1"}).status, 404);
-}
-
-TEST(FakeCards, AreTheirAccountsOwn) {
-  Api api{generous()};
-  ask(api, {"POST", "/cards", R"({"title":"One"})"});
-  EXPECT_EQ(ask(api, {.method = "GET", .path = "/cards/1", .account = "other"}).status, 404);
-}
-
-TEST(FakeCards, ArePagedAndFilteredByTheQuery) {
-  Api api{generous()};
-  for (int i = 1; i <= 5; ++i)
-    ask(api, {"POST", "/cards", R"({"title":"c","column_id":)" + std::to_string(i) + "}"});
-  const auto ids = [&](const std::string& query) {
-    std::string found;
-    const Json answered = body_of(ask(api, {"GET", "/cards" + query}));
-    for (const Json& card : answered["data"]["data"]) found += card["card_id"].dump();
-    return found;
-  };
-  EXPECT_EQ(ids("?per_page=2&page=2"), "34");
-  EXPECT_EQ(ids("?column_ids=2,5"), "25");
-  EXPECT_EQ(ids("?column_ids=2%2C5&card_ids=5"), "5");
-  EXPECT_EQ(ids("?page=9"), "");
-  for (const char* bad : {"?per_page=0", "?per_page=1001", "?page=x", "?card_ids=1,x"}) {
-    const HttpResponse refused = ask(api, {"GET", std::string{"/cards"} + bad});
-    EXPECT_EQ(refused.status, 400) << bad;
-    EXPECT_EQ(body_of(refused)["error"]["code"], "VE02") << bad;
-  }
-}
-
-TEST(FakeCards, HaveCommentsAndSubtasks) {
-  Api api{generous()};
-  ask(api, {"POST", "/cards", R"({"title":"One"})"});
-  EXPECT_EQ(body_of(ask(api, {"POST", "/cards/1/comments", R"({"text":"hi"})"}))["data"]["text"],
-            "hi");
-  EXPECT_EQ(body_of(ask(api, {"GET", "/cards/1/comments"}))["data"].size(), 1U);
-  EXPECT_EQ(body_of(ask(api, {"POST", "/cards/1/subtasks",
-                              R"({"description":"do"})"}))["data"]["description"],
-            "do");
-  EXPECT_EQ(body_of(ask(api, {"GET", "/cards/1/subtasks"}))["data"].size(), 1U);
-  EXPECT_EQ(ask(api, {"POST", "/cards/1/comments", "{}"}).status, 400);
-  EXPECT_EQ(ask(api, {"POST", "/cards/1/subtasks", R"({"description":1})"}).status, 400);
-  EXPECT_EQ(ask(api, {"POST", "/cards/9/comments", R"({"text":"hi"})"}).status, 404);
 }
 
 TEST(FakeErrors, HaveTheApisShapes) {
