@@ -337,11 +337,11 @@ void Daemon::make_routes() {
                  .concurrency = settings_.queue.concurrency,
                  .per_account = settings_.queue.per_account},
       gate_policy(settings_),
-      ObservatoryParts{
-          .view = serving_.store->view(),
-          .gates = serving_.store->gates(),
-          .clock = clock_,
-          .drainer = [loop] { return loop == nullptr ? DrainerStatus{} : loop->status(); }});
+      ObservatoryParts{.view = serving_.store->view(),
+                       .gates = serving_.store->gates(),
+                       .clock = clock_,
+                       .drainer = loop == nullptr ? std::function<DrainerStatus()>{}
+                                                  : [loop] { return loop->status(); }});
   make_operators(wake);
   make_readiness();
   serving_.routes = std::make_unique<Routes>(

@@ -151,6 +151,17 @@ struct BackOff {  // why a dispatch came to nothing, and when to try again
 };
 enum class RevokeAnswer { free, running, ended };
 
+struct ExecutorTrouble {  // nothing can be handed over: what the last attempt met
+  std::string error;
+  UtcTime until;  // when it is tried again
+  friend bool operator==(const ExecutorTrouble&, const ExecutorTrouble&) = default;
+};
+struct Heartbeat {
+  DrainerId drainer;
+  UtcTime now;
+  std::optional<ExecutorTrouble> trouble = {};  // what a process without a drainer can not know
+};
+
 class DispatchStore {
  public:
   virtual ~DispatchStore() = default;
@@ -177,7 +188,7 @@ class DispatchStore {
   // Ends a queued row 303 that can never be dispatched. False where it is not queued any more.
   virtual Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                         UtcTime now) = 0;
-  virtual Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) = 0;
+  virtual Result<Done> heartbeat(const Heartbeat& beat) = 0;
 };
 
 // ---- Reaper
@@ -227,6 +238,10 @@ class ReaperStore {
   virtual Result<int> scrub_keys(UtcTime started_before, int most) = 0;
   // Idempotency keys of executions queued before the cutoff: free again. Answers how many went.
   virtual Result<int> forget_idempotency_keys(UtcTime queued_before, int most) = 0;
+  // Entries of operators' acts before the cutoff, oldest first. Answers how many went.
+  virtual Result<int> purge_audit(UtcTime before, int most) = 0;
+  // Gates that opened before the cutoff. Answers how many went.
+  virtual Result<int> forget_gates(UtcTime opened_before, int most) = 0;
   // The newest stored one; rows of old writers have none.
   virtual Result<std::optional<UtcTime>> newest_queued_at() = 0;
   // Finished rows queued before the cutoff (started, where they have no queued_at), oldest first,
@@ -324,9 +339,12 @@ struct KeyFigures {
 };
 
 struct QueueFigures {
-  std::vector<AccountFigures> accounts;  // with a queued or running row
-  std::vector<KeyFigures> lanes;         // with a queued row
-  std::optional<UtcTime> last_tick;      // the drainer's stored heartbeat
+  std::vector<AccountFigures> accounts;         // with a queued or running row
+  std::vector<KeyFigures> lanes;                // with a queued row
+  std::optional<UtcTime> last_tick;             // the newest stored heartbeat
+  std::optional<ExecutorTrouble> trouble = {};  // and what it says
+  // Queued rows whose nonce is out: dispatches that have not begun, of whichever drainer.
+  std::vector<Occupied> outstanding = {};
 };
 
 class QueueView {

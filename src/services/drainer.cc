@@ -350,9 +350,14 @@ Result<Done> Drainer::end_without_key(ExecutionId execution) {
 }
 
 Result<Done> Drainer::heartbeat() {
-  if (last_heartbeat_ && mono_ - *last_heartbeat_ < limits::kHeartbeatInterval) return Done{};
+  const bool is_due = !last_heartbeat_ || mono_ - *last_heartbeat_ >= limits::kHeartbeatInterval;
+  if (!is_due && told_error_ == executor_error_) return Done{};
   last_heartbeat_ = mono_;
-  return parts_.store.heartbeat(settings_.me, now_);
+  Heartbeat beat{settings_.me, now_};
+  if (const auto until = executor_down_until()) beat.trouble = {executor_error_, *until};
+  const auto done = parts_.store.heartbeat(beat);
+  if (done) told_error_ = executor_error_;
+  return done;
 }
 
 }  // namespace coderunner

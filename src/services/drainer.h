@@ -113,6 +113,7 @@ class Drainer {
   std::map<AccountId, int> held_;  // slots held since the last tick
   std::optional<MonoTime> held_since_;
   std::optional<MonoTime> last_heartbeat_;
+  std::string told_error_;  // of the executor, in that heartbeat
   std::optional<UtcTime> last_tick_;
 };
 

@@ -31,10 +31,45 @@ bool is_parked(const LaneSkip* skip) {
          (skip->reason == QueuedReason::paused || skip->reason == QueuedReason::key_gated);
 }
 
-int total_in_flight(const QueueSnapshot& snapshot) {
-  int in_flight = 0;
-  for (const AccountFigures& account : snapshot.figures.accounts) in_flight += account.in_flight;
-  return in_flight;
+bool is_listed(const auto& rows, ExecutionId execution) {
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.execution == execution; });
+}
+
+// One set by execution id: a dispatch may have begun between the two readings.
+std::vector<Occupied> in_flight(const QueueSnapshot& snapshot) {
+  std::vector<Occupied> occupied;
+  for (const RunningRow& row : snapshot.running)
+    occupied.push_back({row.execution, row.account, row.key});
+  for (const Occupied& out : snapshot.figures.outstanding)
+    if (!is_listed(snapshot.running, out.execution)) occupied.push_back(out);
+  return occupied;
+}
+
+int not_begun(const QueueSnapshot& snapshot, const KeyFigures& lane) {
+  return static_cast<int>(std::ranges::count_if(
+      snapshot.figures.outstanding,
+      [&](const Occupied& out) { return out.account == lane.account_id && out.key == lane.key; }));
+}
+
+// What the drainer of another process last said of itself, for as long as it ticks.
+DrainerStatus stored_status(const QueueFigures& figures, UtcTime now) {
+  DrainerStatus status{
+      .last_tick = figures.last_tick, .executor_down_until = {}, .executor_error = {}};
+  const bool ticks = figures.last_tick && now - *figures.last_tick <= limits::kStalledAfter;
+  if (!ticks || !figures.trouble) return status;
+  status.executor_down_until = figures.trouble->until;
+  status.executor_error = figures.trouble->error;
+  return status;
+}
+
+// Only what waits, and of that the first.
+void keep_heads(std::vector<Lane>& lanes, const std::vector<Occupied>& outstanding) {
+  for (Lane& lane : lanes) {
+    std::erase_if(lane.rows,
+                  [&](const LaneRow& row) { return is_listed(outstanding, row.execution); });
+    if (lane.rows.size() > 1) lane.rows.erase(lane.rows.begin() + 1, lane.rows.end());
+  }
+  std::erase_if(lanes, [](const Lane& lane) { return lane.rows.empty(); });
 }
 
 bool executor_is_down(const QueueSnapshot& snapshot) {
@@ -78,21 +113,24 @@ Plan plan_of(const QueueSnapshot& snapshot) {
   // Down until a dispatch has begun again, not only until it is tried.
   if (const auto until = snapshot.drainer.executor_down_until)
     input.executor_down_until = std::max(*until, snapshot.now + Millis{1});
-  for (const RunningRow& row : snapshot.running)
-    input.in_flight.push_back({row.execution, row.account, row.key});
+  input.in_flight = in_flight(snapshot);
   for (const Gate& gate : snapshot.gates) input.gates[gate.key] = gate.until;
   take_gate_records(input, snapshot.gate_records, snapshot.gate);
   return plan_lanes(input, FairShare{});
 }
 
 QueueReport report_queue(const QueueSnapshot& snapshot) {
-  QueueReport report{.in_flight = total_in_flight(snapshot),
+  const std::vector<Occupied> occupied = in_flight(snapshot);
+  QueueReport report{.in_flight = static_cast<int>(occupied.size()),
                      .concurrency = snapshot.limits.concurrency,
                      .last_tick = last_tick(snapshot),
                      .executor_error = snapshot.drainer.executor_error,
                      .gated_keys = {},
                      .accounts = snapshot.figures.accounts,
                      .now = snapshot.now};
+  for (AccountFigures& account : report.accounts)
+    account.in_flight =
+        static_cast<int>(std::ranges::count(occupied, account.account_id, &Occupied::account));
   const Plan plan = plan_of(snapshot);
   int eligible = 0;
   for (const Gate& gate : snapshot.gates)
@@ -106,7 +144,7 @@ QueueReport report_queue(const QueueSnapshot& snapshot) {
       report.oldest_parked_age = std::max(report.oldest_parked_age, waited);
       continue;
     }
-    eligible += lane.queued;
+    eligible += lane.queued - not_begun(snapshot, lane);
     report.oldest_eligible_age = std::max(report.oldest_eligible_age, waited);
   }
   report.oldest_queued_age = std::max(report.oldest_eligible_age, report.oldest_parked_age);
@@ -115,6 +153,11 @@ QueueReport report_queue(const QueueSnapshot& snapshot) {
 }
 
 WaitReason why_queued(const Execution& execution, const QueueSnapshot& snapshot, const Plan& plan) {
+  if (is_listed(snapshot.figures.outstanding, execution.id)) {  // handed over, not begun yet
+    if (executor_is_down(snapshot))
+      return {QueuedReason::executor_unavailable, snapshot.drainer.executor_down_until};
+    return {QueuedReason::next, std::nullopt};
+  }
   if (const LaneSkip* skip = skip_of(plan, execution.account_id, execution.key))
     return {skip->reason, skip->until};
   for (const Lane& lane : snapshot.lanes)
@@ -128,8 +171,7 @@ Observatory::Observatory(PlanLimits limits, GatePolicy gate, ObservatoryParts pa
     : limits_(limits), gate_(gate), parts_(std::move(parts)) {}
 
 Result<QueueSnapshot> Observatory::snapshot() {
-  QueueSnapshot taken{
-      .drainer = parts_.drainer(), .limits = limits_, .gate = gate_, .now = parts_.clock.utc_now()};
+  QueueSnapshot taken{.limits = limits_, .gate = gate_, .now = parts_.clock.utc_now()};
   std::optional<Error> failed;
   const auto keep = [&failed](auto& into, auto read) {
     if (read)
@@ -140,7 +182,9 @@ Result<QueueSnapshot> Observatory::snapshot() {
   keep(taken.figures, parts_.view.figures());
   keep(taken.gates, parts_.gates.closed(taken.now));
   keep(taken.gate_records, parts_.view.gate_records(taken.now));
-  keep(taken.lanes, parts_.view.lanes(1));
+  taken.drainer = parts_.drainer ? parts_.drainer() : stored_status(taken.figures, taken.now);
+  keep(taken.lanes, parts_.view.lanes(1 + static_cast<int>(taken.figures.outstanding.size())));
+  keep_heads(taken.lanes, taken.figures.outstanding);
   keep(taken.running, parts_.view.running());
   keep(taken.standing, parts_.view.standing());
   if (failed) return *failed;

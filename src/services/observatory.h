@@ -65,7 +65,7 @@ struct QueueSnapshot {
   QueueFigures figures;
   std::vector<Gate> gates;
   std::vector<GateRecord> gate_records;
-  std::vector<Lane> lanes;  // their heads
+  std::vector<Lane> lanes;  // their heads: the oldest row of each whose nonce is not out
   std::vector<RunningRow> running;
   Standing standing;
   DrainerStatus drainer;
@@ -81,7 +81,7 @@ struct ObservatoryParts {
   QueueView& view;
   GateStore& gates;
   const Clock& clock;
-  std::function<DrainerStatus()> drainer;  // empty status where another process runs it
+  std::function<DrainerStatus()> drainer;  // empty where another process runs it
 };
 
 class Observatory {

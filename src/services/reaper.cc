@@ -144,18 +144,30 @@ Result<Done> Reaper::keep_house() {
       now_.utc - limits::kIdempotencyKeyKept, limits::kScrubbedAtOnce);
   if (!forgotten) return forgotten.error();
 
-  const auto newest = parts_.store.newest_queued_at();
-  if (!newest) return newest.error();
-  Purged purged;
-  if (const auto cutoff = purge_cutoff(now_.utc, *newest, limits_.purge_after)) {
-    const auto batch = parts_.store.purge({.queued_before = *cutoff});
-    if (!batch) return batch.error();
-    purged = *batch;
-  }
-  if (purged.rows > 0) told(Level::info, "purged", {}, "rows", fmt::to_string(purged.rows));
-  const bool more = purged.more || std::max(*scrubbed, *forgotten) >= limits::kScrubbedAtOnce;
+  const auto purged = purge();
+  if (!purged) return purged.error();
+  const bool more = *purged || std::max(*scrubbed, *forgotten) >= limits::kScrubbedAtOnce;
   next_housekeeping_ = now_.mono + (more ? limits::kBatchGap : limits::kHousekeepingInterval);
   return Done{};
+}
+
+// Rows with their jobs and logs, operators' acts, gates; true while there is more.
+Result<bool> Reaper::purge() {
+  const auto newest = parts_.store.newest_queued_at();
+  if (!newest) return newest.error();
+  const auto cutoff = purge_cutoff(now_.utc, *newest, limits_.purge_after);
+  if (!cutoff) return false;
+  const auto rows = parts_.store.purge({.queued_before = *cutoff});
+  if (!rows) return rows.error();
+  if (rows->rows > 0) told(Level::info, "purged", {}, "rows", fmt::to_string(rows->rows));
+  const auto acts = parts_.store.purge_audit(*cutoff, limits::kScrubbedAtOnce);
+  if (!acts) return acts.error();
+  if (*acts > 0) told(Level::info, "purged_audit", {}, "rows", fmt::to_string(*acts));
+  // For a day a gate still says how its key is to be tried, whatever purge_after is.
+  const auto gates = parts_.store.forget_gates(
+      std::min(*cutoff, now_.utc - limits::kGateRemembered), limits::kScrubbedAtOnce);
+  if (!gates) return gates.error();
+  return rows->more || std::max(*acts, *gates) >= limits::kScrubbedAtOnce;
 }
 
 void Reaper::told(Level level, std::string_view kind, std::optional<ExecutionId> execution,

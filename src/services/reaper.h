@@ -59,6 +59,7 @@ class Reaper {
   Result<Done> reap_queued();
   Result<Done> end_never_dispatched(const OldQueuedRow& row);
   Result<Done> keep_house();
+  Result<bool> purge();
   void told(Level level, std::string_view kind, std::optional<ExecutionId> execution,
             std::string_view field, std::string value);
 

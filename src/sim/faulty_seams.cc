@@ -186,10 +186,10 @@ Result<bool> FaultySeams::end_undispatched(ExecutionId execution, const std::str
   });
 }
 
-Result<Done> FaultySeams::heartbeat(const DrainerId& drainer, UtcTime now) {
+Result<Done> FaultySeams::heartbeat(const Heartbeat& beat) {
   return call<Done>("heartbeat", Kind::read, [&] {
     shared_.judge.heartbeat();
-    return shared_.dispatch.heartbeat(drainer, now);
+    return shared_.dispatch.heartbeat(beat);
   });
 }
 
@@ -226,6 +226,16 @@ Result<std::optional<UtcTime>> FaultySeams::last_tick() {
 Result<int> FaultySeams::forget_idempotency_keys(UtcTime queued_before, int most) {
   return call<int>("forget_idempotency_keys", Kind::write,
                    [&] { return shared_.reaper.forget_idempotency_keys(queued_before, most); });
+}
+
+Result<int> FaultySeams::purge_audit(UtcTime before, int most) {
+  return call<int>("purge_audit", Kind::write,
+                   [&] { return shared_.reaper.purge_audit(before, most); });
+}
+
+Result<int> FaultySeams::forget_gates(UtcTime opened_before, int most) {
+  return call<int>("forget_gates", Kind::write,
+                   [&] { return shared_.reaper.forget_gates(opened_before, most); });
 }
 
 Result<int> FaultySeams::scrub_keys(UtcTime started_before, int most) {

@@ -61,7 +61,7 @@ class FaultySeams final : public AdmissionStore,
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
   Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
-  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+  Result<Done> heartbeat(const Heartbeat& beat) override;
   Result<Standing> standing() override;
 
   // ---- ReaperStore
@@ -70,6 +70,8 @@ class FaultySeams final : public AdmissionStore,
   Result<std::optional<UtcTime>> last_tick() override;
   Result<int> scrub_keys(UtcTime started_before, int most) override;
   Result<int> forget_idempotency_keys(UtcTime queued_before, int most) override;
+  Result<int> purge_audit(UtcTime before, int most) override;
+  Result<int> forget_gates(UtcTime opened_before, int most) override;
   Result<std::optional<UtcTime>> newest_queued_at() override;
   Result<Purged> purge(const PurgeBatch& batch) override;
   Result<Done> record_sweep(UtcTime now) override;

@@ -164,9 +164,11 @@ Result<std::vector<std::string>> MemoryStore::sent_changes(ExecutionId execution
   return coderunner::sent_changes(logs_[execution]);
 }
 
-Result<Done> MemoryStore::heartbeat(const DrainerId& drainer, UtcTime now) {
+Result<Done> MemoryStore::heartbeat(const Heartbeat& beat) {
   if (failing_) return *failing_;
-  ticks_[drainer] = now;
+  Heartbeat& kept = heartbeats_[beat.drainer] = beat;
+  if (kept.trouble)
+    kept.trouble->error = clamped(kept.trouble->error, limits::kMaxDispatchErrorBytes);
   return Done{};
 }
 

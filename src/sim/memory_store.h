@@ -73,7 +73,7 @@ class MemoryStore final : public AdmissionStore,
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
   Result<std::vector<std::string>> sent_changes(ExecutionId execution) override;
-  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+  Result<Done> heartbeat(const Heartbeat& beat) override;
   Result<Standing> standing() override;  // and QueueView's
 
   // ---- ReaperStore
@@ -82,6 +82,8 @@ class MemoryStore final : public AdmissionStore,
   Result<std::optional<UtcTime>> last_tick() override;
   Result<int> scrub_keys(UtcTime started_before, int most) override;
   Result<int> forget_idempotency_keys(UtcTime queued_before, int most) override;
+  Result<int> purge_audit(UtcTime before, int most) override;
+  Result<int> forget_gates(UtcTime opened_before, int most) override;
   Result<std::optional<UtcTime>> newest_queued_at() override;
   Result<Purged> purge(const PurgeBatch& batch) override;
   Result<Done> record_sweep(UtcTime now) override;
@@ -174,7 +176,7 @@ class MemoryStore final : public AdmissionStore,
   std::map<ExecutionId, std::vector<LogLine>> logs_;
   GatePolicy gate_;
   std::map<ApiKeyHash, Gate> gates_;
-  std::map<DrainerId, UtcTime> ticks_;
+  std::map<DrainerId, Heartbeat> heartbeats_;
   std::optional<UtcTime> last_sweep_;
   std::map<std::pair<UtcTime, AccountId>, StoredTally> tallies_;  // the empty one: everybody
   std::set<AccountId> paused_;                                    // the empty one pauses everybody

@@ -29,7 +29,7 @@ Result<bool> MemoryStore::end_never_dispatched(const NeverDispatched& verdict) {
   if (failing_) return *failing_;
   StoredExecution* stored = find(verdict.execution);
   const bool ticks = std::ranges::any_of(
-      ticks_, [&](const auto& tick) { return tick.second >= verdict.no_tick_since; });
+      heartbeats_, [&](const auto& beat) { return beat.second.now >= verdict.no_tick_since; });
   if (stored == nullptr || stored->row.status != Status::queued || ticks ||
       stored->queued_at.value_or(verdict.queued_before) >= verdict.queued_before ||
       is_parked(*stored, verdict.now))
@@ -41,7 +41,8 @@ Result<bool> MemoryStore::end_never_dispatched(const NeverDispatched& verdict) {
 Result<std::optional<UtcTime>> MemoryStore::last_tick() {
   if (failing_) return *failing_;
   std::optional<UtcTime> last;
-  for (const auto& [drainer, tick] : ticks_) last = std::max(last.value_or(tick), tick);
+  for (const auto& [drainer, beat] : heartbeats_)
+    last = std::max(last.value_or(beat.now), beat.now);
   return last;
 }
 
@@ -56,6 +57,30 @@ Result<int> MemoryStore::forget_idempotency_keys(UtcTime queued_before, int most
     ++forgotten;
   }
   return forgotten;
+}
+
+Result<int> MemoryStore::purge_audit(UtcTime before, int most) {
+  if (failing_) return *failing_;
+  const auto at = [](const AuditEntry& entry) { return entry.act.at; };
+  int gone = 0;
+  for (; gone < most && !audit_.empty(); ++gone) {
+    const auto oldest = std::ranges::min_element(audit_, {}, at);
+    if (at(*oldest) >= before) break;
+    audit_.erase(oldest);
+  }
+  return gone;
+}
+
+Result<int> MemoryStore::forget_gates(UtcTime opened_before, int most) {
+  if (failing_) return *failing_;
+  const auto until = [](const auto& entry) { return entry.second.until; };
+  int gone = 0;
+  for (; gone < most && !gates_.empty(); ++gone) {
+    const auto oldest = std::ranges::min_element(gates_, {}, until);
+    if (until(*oldest) >= opened_before) break;
+    gates_.erase(oldest);
+  }
+  return gone;
 }
 
 Result<int> MemoryStore::scrub_keys(UtcTime started_before, int most) {

@@ -60,6 +60,7 @@ Result<std::vector<LogLine>> MemoryStore::logs(ExecutionId id, LogId after, int 
 
 Result<QueueFigures> MemoryStore::figures() {
   if (failing_) return *failing_;
+  QueueFigures figures;
   std::map<std::pair<bool, AccountId>, AccountFigures> accounts;
   std::map<std::tuple<bool, AccountId, std::optional<ApiKeyHash>>, KeyFigures> lanes;
   for (const auto& [id, stored] : unfinished_) {
@@ -77,13 +78,17 @@ Result<QueueFigures> MemoryStore::figures() {
     ++lane.first->second.queued;
     lane.first->second.oldest_queued_at = std::min(lane.first->second.oldest_queued_at, queued_at);
     ++account.queued;
+    if (const StoredJob* job = job_of(row); job != nullptr && job->nonce)
+      figures.outstanding.push_back({id, row.account_id, row.key});
     account.oldest_queued_at = std::min(account.oldest_queued_at.value_or(queued_at), queued_at);
   }
-  QueueFigures figures;
   for (auto& [account, counted] : accounts) figures.accounts.push_back(std::move(counted));
   for (auto& [lane, counted] : lanes) figures.lanes.push_back(std::move(counted));
-  for (const auto& [drainer, tick] : ticks_)
-    figures.last_tick = std::max(figures.last_tick.value_or(tick), tick);
+  for (const auto& [drainer, beat] : heartbeats_) {
+    if (figures.last_tick && beat.now <= *figures.last_tick) continue;
+    figures.last_tick = beat.now;
+    figures.trouble = beat.trouble;
+  }
   return figures;
 }
 

@@ -205,10 +205,28 @@ TEST_P(StoreContract, ARunFoundDeadLongAfterItBeganIsNoSlotTime) {
 
 TEST_P(StoreContract, TheLastTickIsTheNewestHeartbeatOfAnyDrainer) {
   EXPECT_EQ(store->view().figures()->last_tick, std::nullopt);
-  ASSERT_TRUE(store->dispatch().heartbeat({"one"}, kNoon));
-  ASSERT_TRUE(store->dispatch().heartbeat({"one"}, kNoon + Millis{5}));
-  ASSERT_TRUE(store->dispatch().heartbeat({"two"}, kNoon + Millis{3}));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"one"}, kNoon}));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"one"}, kNoon + Millis{5}}));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"two"}, kNoon + Millis{3}}));
   EXPECT_EQ(store->view().figures()->last_tick, kNoon + Millis{5});
+}
+
+TEST_P(StoreContract, TheNewestHeartbeatSaysWhyNothingCanBeHandedOver) {
+  using namespace std::chrono_literals;
+  auto& dispatch = store->dispatch();
+  const ExecutorTrouble refused{"connection refused", kNoon + 30s};
+  ASSERT_TRUE(dispatch.heartbeat({{"one"}, kNoon, refused}));
+  EXPECT_EQ(store->view().figures()->trouble, refused);
+  const ExecutorTrouble later{std::string(9999, 'x'), kNoon + 60s};
+  ASSERT_TRUE(dispatch.heartbeat({{"one"}, kNoon + 1s, later}));
+  const auto trouble = store->view().figures()->trouble;
+  ASSERT_TRUE(trouble);
+  EXPECT_LE(trouble->error.size(), limits::kMaxDispatchErrorBytes);
+  EXPECT_EQ(trouble->until, kNoon + 60s);
+  ASSERT_TRUE(dispatch.heartbeat({{"two"}, kNoon + 2s}));
+  EXPECT_EQ(store->view().figures()->trouble, std::nullopt) << "a dead drainer's word is old";
+  ASSERT_TRUE(dispatch.heartbeat({{"one"}, kNoon + 3s}));
+  EXPECT_EQ(store->view().figures()->trouble, std::nullopt) << "it is over";
 }
 
 }  // namespace

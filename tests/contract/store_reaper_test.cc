@@ -178,21 +178,21 @@ TEST_P(StoreReaper, NoRowEndsWhileEverybodyIsPaused) {
 
 TEST_P(StoreReaper, NoRowEndsWhileADrainerTicks) {
   const Admitted old = admit("acme", "k1", -1s);
-  ASSERT_TRUE(store->dispatch().heartbeat({"dead"}, kNoon - 1s));
-  ASSERT_TRUE(store->dispatch().heartbeat({"alive"}, kNoon));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"dead"}, kNoon - 1s}));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"alive"}, kNoon}));
   EXPECT_FALSE(end(old.execution));
 }
 
 TEST_P(StoreReaper, ATickBeforeTheVerdictsTimeKeepsNoRowAlive) {
   const Admitted old = admit("acme", "k1", -1s);
-  ASSERT_TRUE(store->dispatch().heartbeat({"dead"}, kNoon - 1s));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"dead"}, kNoon - 1s}));
   EXPECT_TRUE(end(old.execution));
 }
 
 TEST_P(StoreReaper, TheLastTickIsThatOfWhicheverDrainer) {
   EXPECT_EQ(*reaper().last_tick(), std::nullopt);
-  ASSERT_TRUE(store->dispatch().heartbeat({"d1"}, kNoon));
-  ASSERT_TRUE(store->dispatch().heartbeat({"d2"}, kNoon - 1s));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"d1"}, kNoon}));
+  ASSERT_TRUE(store->dispatch().heartbeat({{"d2"}, kNoon - 1s}));
   EXPECT_EQ(*reaper().last_tick(), kNoon);
 }
 
@@ -318,6 +318,34 @@ TEST_P(StoreHousekeeping, ARowWithALongLogGoesWithItsLastLines) {
   EXPECT_TRUE(exists(long_one.execution));
   EXPECT_EQ(*reaper().purge({kNoon + 1s, 10, 3}), (Purged{1, 2, false}));
   EXPECT_FALSE(exists(long_one.execution));
+}
+
+TEST_P(StoreHousekeeping, EntriesOfOperatorsActsArePurgedOldestFirst) {
+  for (const Millis before : {1s, 3s, 0s, 2s})
+    ASSERT_TRUE(store->control().pause({"loopback", kNoon - before}, std::nullopt) &&
+                store->control().resume({"loopback", kNoon - before}, std::nullopt));
+  EXPECT_EQ(*reaper().purge_audit(kNoon, 3), 3);
+  EXPECT_EQ(store->audit().size(), 5U);
+  EXPECT_EQ(store->audit().back(), "11:59:58.000 loopback resume *");
+  EXPECT_EQ(*reaper().purge_audit(kNoon, 9), 3);
+  EXPECT_EQ(*reaper().purge_audit(kNoon, 9), 0);
+  EXPECT_EQ(store->audit(), (std::vector<std::string>{"12:00:00.000 loopback pause *",
+                                                      "12:00:00.000 loopback resume *"}));
+}
+
+TEST_P(StoreHousekeeping, GatesThatOpenedLongAgoAreForgotten) {
+  const auto close = [&](const char* key, UtcTime until) {
+    ASSERT_TRUE(store->gates().close({{key}, until, kNoon, kNoon, 1s, 429}, kNoon));
+  };
+  close("young", kNoon + 3s);
+  close("older", kNoon + 2s);
+  close("oldest", kNoon + 1s);
+  EXPECT_EQ(*reaper().forget_gates(kNoon + 3s, 1), 1);
+  EXPECT_FALSE(*store->gates().last({"oldest"}));
+  EXPECT_TRUE(*store->gates().last({"older"}));
+  EXPECT_EQ(*reaper().forget_gates(kNoon + 3s, 9), 1);
+  EXPECT_EQ(*reaper().forget_gates(kNoon + 3s, 9), 0);
+  EXPECT_TRUE(*store->gates().last({"young"}));
 }
 
 // ---- the sweep's own mark

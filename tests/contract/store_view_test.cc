@@ -137,6 +137,20 @@ TEST_P(StoreContract, FiguresCountQueuedAndRunningByAccountAndLane) {
   EXPECT_EQ(figures.lanes[2].queued, 1);
 }
 
+TEST_P(StoreContract, FiguresListTheDispatchesThatHaveNotBegun) {
+  const Admitted revoked = admit("acme", "k1");
+  const Admitted out = admit("acme", "k1");
+  const Admitted begun = admit("acme", "k2");
+  admit("acme", "k1");
+  mint(revoked, "n1");
+  mint(out, "n2");
+  mint(begun, "n3");
+  ASSERT_FALSE(refused(begin(begun.job, "n3", "run3")));
+  ASSERT_EQ(*store->dispatch().revoke(revoked.execution, {}), RevokeAnswer::free);
+  EXPECT_EQ(store->view().figures()->outstanding,
+            (std::vector<Occupied>{{out.execution, {"acme"}, ApiKeyHash{"k1"}}}));
+}
+
 TEST_P(StoreContract, FiguresOfAnEmptyStoreAreEmpty) {
   const QueueFigures figures = *store->view().figures();
   EXPECT_TRUE(figures.accounts.empty());

@@ -31,9 +31,7 @@ class PassingDispatch : public DispatchStore {
                                 UtcTime now) override {
     return truth_.end_undispatched(execution, message, now);
   }
-  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override {
-    return truth_.heartbeat(drainer, now);
-  }
+  Result<Done> heartbeat(const Heartbeat& beat) override { return truth_.heartbeat(beat); }
 
  protected:
   MemoryStore& truth_;

@@ -166,7 +166,8 @@ TEST_F(DrainerTest, ADispatchThatWasRefusedLeavesTheRowQueuedAndIsTriedAgainByIt
   const Millis wait = tick(drainer);
   EXPECT_EQ(status(id), Status::queued);
   EXPECT_EQ(dispatches(), 1U);
-  EXPECT_TRUE(drainer.status().executor_down_until.has_value());
+  ASSERT_TRUE((*store_.figures()).trouble) << "told at once, not a heartbeat later";
+  EXPECT_EQ((*store_.figures()).trouble->until, drainer.status().executor_down_until);
   EXPECT_GT(wait, 0ms);
   EXPECT_LE(wait, 250ms);
   tick(drainer, wait);
@@ -190,6 +191,7 @@ TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
   tick(drainer, 1s);
   EXPECT_EQ(dispatches(), 8U) << "a row that began proves the executor well, finished or not";
   EXPECT_FALSE(drainer.status().executor_down_until.has_value());
+  EXPECT_FALSE((*store_.figures()).trouble);
 }
 
 TEST_F(DrainerTest, AProbeThatIsLostOnTheWayHoldsUpTheOthersForOneBackOff) {

@@ -165,6 +165,36 @@ TEST_F(ObservatoryTest, AnExecutorThatIsBeingTriedAgainIsStillDown) {
   EXPECT_EQ(why("a", "k").reason, QueuedReason::executor_unavailable);
 }
 
+TEST_F(ObservatoryTest, ADispatchThatHasNotBegunIsInFlight) {
+  queued("a", "k", 2, 1min);
+  const ExecutionId head = snapshot_.lanes.front().rows.front().execution;
+  snapshot_.figures.outstanding = {{head, {"a"}, ApiKeyHash{"k"}}, {{900}, {"a"}, {}}};
+  QueueReport report = report_queue(snapshot_);
+  EXPECT_EQ(report.in_flight, 2);
+  EXPECT_EQ(report.accounts.front().in_flight, 2);
+  snapshot_.running.push_back({{900}, {"a"}, {}, {}, kNow, {}});  // it began meanwhile
+  EXPECT_EQ(report_queue(snapshot_).in_flight, 2);
+  snapshot_.lanes.front().rows.front().execution = {901};  // what waits behind it
+  EXPECT_EQ(why("a", "k").reason, QueuedReason::account_at_cap);
+  Execution handed_over;
+  handed_over.id = head;
+  handed_over.account_id = {"a"};
+  handed_over.key = ApiKeyHash{"k"};
+  EXPECT_EQ(why_queued(handed_over, snapshot_, plan_of(snapshot_)).reason, QueuedReason::next);
+  snapshot_.drainer.executor_down_until = kNow + 1s;
+  EXPECT_EQ(why_queued(handed_over, snapshot_, plan_of(snapshot_)).reason,
+            QueuedReason::executor_unavailable);
+}
+
+TEST_F(ObservatoryTest, RowsThatAreAllHandedOverAreNotSaturatedByThemselves) {
+  snapshot_.limits.concurrency = 1;
+  queued("a", "k", 1, 1s);
+  snapshot_.figures.outstanding = {
+      {snapshot_.lanes.front().rows.front().execution, {"a"}, ApiKeyHash{"k"}}};
+  snapshot_.lanes.clear();
+  EXPECT_EQ(state(), DrainerState::draining);
+}
+
 TEST_F(ObservatoryTest, EveryStateAndReasonHasTheWordOfTheContract) {
   EXPECT_EQ(to_text(DrainerState::stalled), "stalled");
   EXPECT_EQ(to_text(DrainerState::executor_unavailable), "executor_unavailable");
@@ -229,6 +259,30 @@ TEST_F(ObservedStoreTest, AStoreThatIsAwayIsAFailureAndNotAnEmptyQueue) {
   EXPECT_FALSE(observatory_.queue());
   EXPECT_FALSE(observatory_.execution(waiting));
   EXPECT_FALSE(observatory_.executions({.limit = 10}));
+}
+
+TEST_F(ObservedStoreTest, AnotherProcesssDrainerIsReadFromItsHeartbeatWhileItTicks) {
+  Observatory apart{{}, {}, {.view = store_, .gates = store_, .clock = clock_, .drainer = {}}};
+  const ExecutionId waiting = admit("a");
+  const UtcTime until = clock_.utc_now() + 30s;
+  ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now(), ExecutorTrouble{"refused", until}}));
+  EXPECT_EQ(apart.queue()->state, DrainerState::executor_unavailable);
+  EXPECT_EQ(apart.queue()->executor_error, "refused");
+  EXPECT_EQ(apart.execution(waiting)->value().waits,
+            (WaitReason{QueuedReason::executor_unavailable, until}));
+  clock_.advance(limits::kStalledAfter + 1s);
+  EXPECT_EQ(apart.queue()->state, DrainerState::stalled);
+  EXPECT_EQ(apart.queue()->executor_error, "") << "of a drainer that is gone";
+}
+
+TEST_F(ObservedStoreTest, TheRowBehindADispatchThatHasNotBegunIsTheNext) {
+  const ExecutionId out = admit("a"), next = admit("a"), behind = admit("a");
+  const auto job = *(**store_.execution(out)).job;
+  ASSERT_EQ(*store_.mint({out, job, {"n"}, {"d"}, clock_.utc_now()}), MintAnswer::minted);
+  EXPECT_EQ(observatory_.queue()->in_flight, 1);
+  EXPECT_EQ(observatory_.execution(out)->value().waits->reason, QueuedReason::next);
+  EXPECT_EQ(observatory_.execution(next)->value().waits->reason, QueuedReason::next);
+  EXPECT_EQ(observatory_.execution(behind)->value().waits->reason, QueuedReason::behind);
 }
 
 }  // namespace

@@ -38,6 +38,12 @@ class HeldStore final : public ReaperStore {
   Result<int> forget_idempotency_keys(UtcTime before, int most) override {
     return store_.forget_idempotency_keys(before, most);
   }
+  Result<int> purge_audit(UtcTime before, int most) override {
+    return store_.purge_audit(before, most);
+  }
+  Result<int> forget_gates(UtcTime opened_before, int most) override {
+    return store_.forget_gates(opened_before, most);
+  }
   Result<std::optional<UtcTime>> newest_queued_at() override { return store_.newest_queued_at(); }
   Result<Purged> purge(const PurgeBatch& batch) override {
     ++purges;
@@ -288,7 +294,7 @@ TEST_F(ReaperTest, AQueuedRowIsStillQueuedAfterDaysWhileADrainerTicks) {  // R76
   const Admitted row = admit("a");
   Reaper reaper = make();
   for (int hour = 0; hour < 72; ++hour) {
-    ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+    ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
     watch(reaper, 1h);
   }
   EXPECT_EQ(state(row), State::queued);
@@ -297,7 +303,7 @@ TEST_F(ReaperTest, AQueuedRowIsStillQueuedAfterDaysWhileADrainerTicks) {  // R76
 
 TEST_F(ReaperTest, WithoutADrainerForADayItEndsNeverDispatchedAndLoudly) {
   const Admitted row = admit("a");
-  ASSERT_TRUE(store_.heartbeat({"dead"}, clock_.utc_now()));
+  ASSERT_TRUE(store_.heartbeat({{"dead"}, clock_.utc_now()}));
   Reaper reaper = make();
   watch(reaper, limits_.queued_after);
   EXPECT_EQ(state(row), State::queued);
@@ -316,11 +322,11 @@ TEST_F(ReaperTest, ADrainerThatNeverTickedIsNoDrainerEither) {
 
 TEST_F(ReaperTest, AQueueThatWasDownForADayIsDispatchedNotReaped) {
   const Admitted row = admit("a");
-  ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+  ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
   clock_.advance(2 * kDay);  // everything was off
   Reaper reaper = make();
   watch(reaper, 1min);
-  ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+  ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
   watch(reaper, limits_.queued_after - 1min);
   EXPECT_EQ(state(row), State::queued);
 }
@@ -357,7 +363,7 @@ TEST_F(ReaperTest, APausedRowWaitsForItsAccount) {
 
 TEST_F(ReaperTest, ADrainerThatComesBackBetweenReadAndWriteKeepsTheRow) {  // R16
   const Admitted row = admit("a");
-  held_.meanwhile = [&] { ASSERT_TRUE(store_.heartbeat({"back"}, clock_.utc_now())); };
+  held_.meanwhile = [&] { ASSERT_TRUE(store_.heartbeat({{"back"}, clock_.utc_now()})); };
   Reaper reaper = make();
   watch(reaper, limits_.queued_after + 10s);
   EXPECT_EQ(state(row), State::queued);
@@ -374,7 +380,7 @@ TEST_F(ReaperTest, ARowThatBeginsBetweenReadAndWriteRuns) {  // R16
 
 TEST_F(ReaperTest, AWallClockThatJumpsADayForwardReapsNoQueuedRow) {
   const Admitted row = admit("a");
-  ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+  ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
   Reaper reaper = make();
   watch(reaper, 1min);
   clock_.step_utc(10 * kDay);
@@ -384,7 +390,7 @@ TEST_F(ReaperTest, AWallClockThatJumpsADayForwardReapsNoQueuedRow) {
 
 TEST_F(ReaperTest, AfterASleepTheDrainerTicksFirst) {
   const Admitted row = admit("a");
-  ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+  ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
   Reaper reaper = make();
   watch(reaper, 1min);
   clock_.advance(2 * kDay);  // the whole process was stopped
@@ -415,7 +421,7 @@ TEST_F(ReaperTest, AKeyThatWaitsForItsGateForHoursIsNotScrubbed) {
   gate("a", 10h);
   Reaper reaper = make();
   for (int minute = 0; minute < 8 * 60; minute += 30) {
-    ASSERT_TRUE(store_.heartbeat({"d"}, clock_.utc_now()));
+    ASSERT_TRUE(store_.heartbeat({{"d"}, clock_.utc_now()}));
     watch(reaper, 30min);
   }
   EXPECT_EQ(store_.sealed_key(row.job), "sealed");
@@ -439,6 +445,33 @@ TEST_F(ReaperTest, FinishedRowsGoAfterNinetyDaysAndParkedOnesStay) {
   EXPECT_FALSE(exists(ended));
   EXPECT_TRUE(exists(parked) && exists(lately));
   EXPECT_EQ(events_.level_of("reaped purged 1"), Level::info);
+}
+
+TEST_F(ReaperTest, OperatorsActsAndGatesGoWithTheRowsOfTheirTime) {
+  ASSERT_TRUE(store_.pause(Act{"loopback", clock_.utc_now()}, std::nullopt));
+  ASSERT_TRUE(store_.resume(Act{"loopback", clock_.utc_now()}, std::nullopt));
+  gate("a", 1min);
+  admit("a");
+  Reaper reaper = make();
+  clock_.advance(90 * kDay - 10min);
+  admit("b");
+  watch(reaper, 5min);
+  EXPECT_EQ(store_.audit().size(), 2U);
+  EXPECT_TRUE(*store_.last({"key of a"}));
+  clock_.advance(10min);
+  watch(reaper, 5min);
+  EXPECT_TRUE(store_.audit().empty());
+  EXPECT_FALSE(*store_.last({"key of a"}));
+  EXPECT_EQ(events_.level_of("reaped purged_audit 2"), Level::info);
+}
+
+TEST_F(ReaperTest, AGateIsRememberedForADayHoweverSoonRowsGo) {
+  gate("a", 1min);
+  admit("b");
+  limits_.purge_after = 1min;
+  Reaper reaper = make();
+  watch(reaper, 2h);
+  EXPECT_TRUE(*store_.last({"key of a"}));
 }
 
 TEST_F(ReaperTest, AClockAtTheWrongYearPurgesNothing) {

@@ -239,15 +239,18 @@ Result<bool> DispatchFace::end_undispatched(ExecutionId execution, const std::st
   });
 }
 
-Result<Done> DispatchFace::heartbeat(const DrainerId& drainer, UtcTime now) {
+Result<Done> DispatchFace::heartbeat(const Heartbeat& beat) {
+  const ExecutorTrouble none;
+  const ExecutorTrouble& trouble = beat.trouble ? *beat.trouble : none;
+  const Values values{beat.now, clamped(trouble.error, limits::kMaxDispatchErrorBytes),
+                      beat.trouble ? std::optional{trouble.until} : std::nullopt, beat.drainer};
   return writer_.run<Done>([&](Session& session, Done&) -> Result<Keep> {
-    const auto ticked = session.execute(text::kTick, {now, drainer});
+    const auto ticked = session.execute(text::kTick, values);
     if (!ticked) return ticked.error();
     if (*ticked > 0) return Keep::yes;
-    if (const auto first = session.execute(text::kFirstTick, {drainer, now}); !first)
-      return first.error();
+    if (const auto first = session.execute(text::kFirstTick, values); !first) return first.error();
     const auto forgotten =
-        session.execute(text::kForgetDrainers, {now - limits::kForgetDrainerAfter});
+        session.execute(text::kForgetDrainers, {beat.now - limits::kForgetDrainerAfter});
     if (!forgotten) return forgotten.error();
     return Keep::yes;
   });

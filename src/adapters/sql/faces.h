@@ -40,7 +40,7 @@ class DispatchFace final : public DispatchStore {
                        const std::string& reason, UtcTime now) override;
   Result<bool> end_undispatched(ExecutionId execution, const std::string& message,
                                 UtcTime now) override;
-  Result<Done> heartbeat(const DrainerId& drainer, UtcTime now) override;
+  Result<Done> heartbeat(const Heartbeat& beat) override;
 
  private:
   CommitQueue& writer_;
@@ -76,6 +76,8 @@ class ReaperFace final : public ReaperStore {
   Result<std::optional<UtcTime>> last_tick() override;
   Result<int> scrub_keys(UtcTime started_before, int most) override;
   Result<int> forget_idempotency_keys(UtcTime queued_before, int most) override;
+  Result<int> purge_audit(UtcTime before, int most) override;
+  Result<int> forget_gates(UtcTime opened_before, int most) override;
   Result<std::optional<UtcTime>> newest_queued_at() override;
   Result<Purged> purge(const PurgeBatch& batch) override;
   Result<Done> record_sweep(UtcTime now) override;

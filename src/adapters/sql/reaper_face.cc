@@ -168,6 +168,14 @@ Result<int> ReaperFace::forget_idempotency_keys(UtcTime queued_before, int most)
                     {queued_before, std::max(most, 0)});
 }
 
+Result<int> ReaperFace::purge_audit(UtcTime before, int most) {
+  return change_due(text::kOldAudit, text::kPurgeAudit, {before, std::max(most, 0)});
+}
+
+Result<int> ReaperFace::forget_gates(UtcTime opened_before, int most) {
+  return change_due(text::kOldGates, text::kForgetGates, {opened_before, std::max(most, 0)});
+}
+
 Result<std::optional<UtcTime>> ReaperFace::newest_queued_at() {
   return readers_.read<std::optional<UtcTime>>(
       [](Session& session) { return read_time(session, text::kNewestQueued); });

@@ -159,10 +159,12 @@ constexpr std::string_view kScrubJob =
     "(SELECT job_id FROM codeRunner_executions WHERE execution_id = :execution)";
 
 constexpr std::string_view kTick =
-    "UPDATE codeRunner_drainers SET last_tick = :now WHERE drainer_id = :drainer";
+    "UPDATE codeRunner_drainers SET last_tick = :now, executor_error = :error, "
+    "executor_down_until = :until WHERE drainer_id = :drainer";
 
 constexpr std::string_view kFirstTick =
-    "INSERT INTO codeRunner_drainers (drainer_id, last_tick) VALUES (:drainer, :now)";
+    "INSERT INTO codeRunner_drainers (last_tick, executor_error, executor_down_until, drainer_id) "
+    "VALUES (:now, :error, :until, :drainer)";
 
 constexpr std::string_view kForgetDrainers =
     "DELETE FROM codeRunner_drainers WHERE last_tick < :oldest";
@@ -257,6 +259,28 @@ constexpr std::string_view kForgetIdempotencyKeys =
     "(" CODERUNNER_KEYS_TO_FORGET ")";
 
 #undef CODERUNNER_KEYS_TO_FORGET
+
+#define CODERUNNER_OLD_AUDIT                                  \
+  "SELECT audit_id FROM codeRunner_audit WHERE at < :before " \
+  "ORDER BY at, audit_id LIMIT :most"
+
+constexpr std::string_view kOldAudit = CODERUNNER_OLD_AUDIT;
+
+constexpr std::string_view kPurgeAudit =
+    "DELETE FROM codeRunner_audit WHERE audit_id IN (" CODERUNNER_OLD_AUDIT ")";
+
+#undef CODERUNNER_OLD_AUDIT
+
+#define CODERUNNER_OLD_GATES                                           \
+  "SELECT apikey_hash FROM codeRunner_gates WHERE until_at < :before " \
+  "ORDER BY until_at, apikey_hash LIMIT :most"
+
+constexpr std::string_view kOldGates = CODERUNNER_OLD_GATES;
+
+constexpr std::string_view kForgetGates =
+    "DELETE FROM codeRunner_gates WHERE apikey_hash IN (" CODERUNNER_OLD_GATES ")";
+
+#undef CODERUNNER_OLD_GATES
 
 constexpr std::string_view kNewestQueued =
     "SELECT max(newest) FROM ("
@@ -370,6 +394,16 @@ constexpr std::string_view kAccountName =
 
 constexpr std::string_view kLastTick = "SELECT max(last_tick) FROM codeRunner_drainers";
 
+constexpr std::string_view kNewestHeartbeat =
+    "SELECT last_tick, executor_error, executor_down_until FROM codeRunner_drainers "
+    "WHERE last_tick > '' ORDER BY last_tick DESC LIMIT 1";
+
+// From the few nonces that are out, not from the backlog.
+constexpr std::string_view kOutstanding =
+    "SELECT e.execution_id, e.subdomain_hash, e.apikey_hash FROM codeRunner_jobs j "
+    "CROSS JOIN codeRunner_executions e ON e.job_id = j.job_id "
+    "WHERE j.nonce_hash > '' AND e.status = 'queued'";
+
 // ---- Gates
 
 #define CODERUNNER_GATE_COLUMNS                                                               \
@@ -454,84 +488,93 @@ constexpr std::string_view kFindAudit =
     "SELECT 1 FROM codeRunner_audit WHERE audit_id = :id AND at = :at AND actor = :actor "
     "AND action = :action AND subject = :subject AND details = :details";
 
-std::span<const Named> hot_statements() {
-  static constexpr auto kHot = std::to_array<Named>({
-      {"insert job", kInsertJob},
-      {"insert execution", kInsertExecution},
-      {"find admission", kFindAdmission},
-      {"find refusal", kFindRefusal},
-      {"depth in all", kDepthInAll},
-      {"depth of account", kDepthOfAccount},
-      {"find by idempotency key", kFindByIdempotencyKey},
-      {"forget idempotency key", kForgetIdempotencyKey},
-      {"refusal tally", kRefusalTally},
-      {"update tally", kUpdateTally},
-      {"forget tallies", kForgetTallies},
-      {"fold refusal", kFoldRefusal},
-      {"first account", kFirstAccount},
-      {"next account", kNextAccount},
-      {"first key", kFirstKey},
-      {"next key", kNextKey},
-      {"lane heads", kLaneHeads},
-      {"running", kRunning},
-      {"ended since", kEndedSince},
-      {"mintable", kMintable},
-      {"mint", kMint},
-      {"minted", kMinted},
-      {"status and job", kStatusAndJob},
-      {"revoke", kRevoke},
-      {"revoke all", kRevokeAll},
-      {"outstanding nonce", kOutstandingNonce},
-      {"end run", kEndRun},
-      {"run ended", kRunEnded},
-      {"scrub job", kScrubJob},
-      {"tick", kTick},
-      {"forget drainers", kForgetDrainers},
-      {"queued by job", kQueuedByJob},
-      {"begin execution", kBeginExecution},
-      {"spend nonce", kSpendNonce},
-      {"begun", kBegun},
-      {"begun by run", kBegunByRun},
-      {"is this run", kIsThisRun},
-      {"find log", kFindLog},
-      {"calls", kCalls},
-      {"old queued", kOldQueued},
-      {"end never dispatched", kEndNeverDispatched},
-      {"keys to scrub", kKeysToScrub},
-      {"scrub keys", kScrubKeys},
-      {"idempotency keys to forget", kIdempotencyKeysToForget},
-      {"forget idempotency keys", kForgetIdempotencyKeys},
-      {"newest queued", kNewestQueued},
-      {"finished before", kFinishedBefore},
-      {"finished before, of old writers", kFinishedBeforeOfOldWriters},
-      {"delete lines", kDeleteLines},
-      {"any line", kAnyLine},
-      {"delete finished", kDeleteFinished},
-      {"delete job", kDeleteJob},
-      {"sweep", kSweep},
-      {"execution", kExecution},
-      {"execution text", kExecutionText},
-      {"dispatch trace", kDispatchTrace},
-      {"logs", kLogs},
-      {"queued by lane", kQueuedByLane},
-      {"running by account", kRunningByAccount},
-      {"account name", kAccountName},
-      {"last tick", kLastTick},
-      {"gate", kGate},
-      {"closed gate", kClosedGate},
-      {"closed gates", kClosedGates},
-      {"gate records", kGateRecords},
-      {"extend gate", kExtendGate},
-      {"paused", kPaused},
-      {"overrides", kOverrides},
-      {"resume", kResume},
-      {"cancel", kCancel},
-      {"queued of account", kQueuedOfAccount},
-      {"clear override", kClearOverride},
-      {"account state", kAccountState},
-      {"find audit", kFindAudit},
-  });
-  return kHot;
-}
+namespace {
+
+constexpr auto kHot = std::to_array<Named>({
+    {"insert job", kInsertJob},
+    {"insert execution", kInsertExecution},
+    {"find admission", kFindAdmission},
+    {"find refusal", kFindRefusal},
+    {"depth in all", kDepthInAll},
+    {"depth of account", kDepthOfAccount},
+    {"find by idempotency key", kFindByIdempotencyKey},
+    {"forget idempotency key", kForgetIdempotencyKey},
+    {"refusal tally", kRefusalTally},
+    {"update tally", kUpdateTally},
+    {"forget tallies", kForgetTallies},
+    {"fold refusal", kFoldRefusal},
+    {"first account", kFirstAccount},
+    {"next account", kNextAccount},
+    {"first key", kFirstKey},
+    {"next key", kNextKey},
+    {"lane heads", kLaneHeads},
+    {"running", kRunning},
+    {"ended since", kEndedSince},
+    {"mintable", kMintable},
+    {"mint", kMint},
+    {"minted", kMinted},
+    {"status and job", kStatusAndJob},
+    {"revoke", kRevoke},
+    {"revoke all", kRevokeAll},
+    {"outstanding nonce", kOutstandingNonce},
+    {"end run", kEndRun},
+    {"run ended", kRunEnded},
+    {"scrub job", kScrubJob},
+    {"tick", kTick},
+    {"forget drainers", kForgetDrainers},
+    {"queued by job", kQueuedByJob},
+    {"begin execution", kBeginExecution},
+    {"spend nonce", kSpendNonce},
+    {"begun", kBegun},
+    {"begun by run", kBegunByRun},
+    {"is this run", kIsThisRun},
+    {"find log", kFindLog},
+    {"calls", kCalls},
+    {"old queued", kOldQueued},
+    {"end never dispatched", kEndNeverDispatched},
+    {"keys to scrub", kKeysToScrub},
+    {"scrub keys", kScrubKeys},
+    {"idempotency keys to forget", kIdempotencyKeysToForget},
+    {"forget idempotency keys", kForgetIdempotencyKeys},
+    {"old audit", kOldAudit},
+    {"purge audit", kPurgeAudit},
+    {"old gates", kOldGates},
+    {"forget gates", kForgetGates},
+    {"newest queued", kNewestQueued},
+    {"finished before", kFinishedBefore},
+    {"finished before, of old writers", kFinishedBeforeOfOldWriters},
+    {"delete lines", kDeleteLines},
+    {"any line", kAnyLine},
+    {"delete finished", kDeleteFinished},
+    {"delete job", kDeleteJob},
+    {"sweep", kSweep},
+    {"execution", kExecution},
+    {"execution text", kExecutionText},
+    {"dispatch trace", kDispatchTrace},
+    {"logs", kLogs},
+    {"queued by lane", kQueuedByLane},
+    {"running by account", kRunningByAccount},
+    {"account name", kAccountName},
+    {"last tick", kLastTick},
+    {"newest heartbeat", kNewestHeartbeat},
+    {"outstanding", kOutstanding},
+    {"gate", kGate},
+    {"closed gate", kClosedGate},
+    {"closed gates", kClosedGates},
+    {"gate records", kGateRecords},
+    {"extend gate", kExtendGate},
+    {"paused", kPaused},
+    {"overrides", kOverrides},
+    {"resume", kResume},
+    {"cancel", kCancel},
+    {"queued of account", kQueuedOfAccount},
+    {"clear override", kClearOverride},
+    {"account state", kAccountState},
+    {"find audit", kFindAudit},
+});
+
+}  // namespace
+
+std::span<const Named> hot_statements() { return kHot; }
 
 }  // namespace coderunner::sql::text

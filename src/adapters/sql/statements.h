@@ -68,6 +68,10 @@ extern const std::string_view kKeysToScrub;
 extern const std::string_view kScrubKeys;
 extern const std::string_view kIdempotencyKeysToForget;
 extern const std::string_view kForgetIdempotencyKeys;
+extern const std::string_view kOldAudit;
+extern const std::string_view kPurgeAudit;
+extern const std::string_view kOldGates;
+extern const std::string_view kForgetGates;
 extern const std::string_view kNewestQueued;
 extern const std::string_view kFinishedBefore;
 extern const std::string_view kFinishedBeforeOfOldWriters;
@@ -87,6 +91,8 @@ extern const std::string_view kQueuedByLane;
 extern const std::string_view kRunningByAccount;
 extern const std::string_view kAccountName;
 extern const std::string_view kLastTick;
+extern const std::string_view kNewestHeartbeat;
+extern const std::string_view kOutstanding;
 // Its values: before, then the account where the filter has one, then the limit.
 std::string list_executions(const ExecutionFilter& filter);
 

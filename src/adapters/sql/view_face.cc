@@ -59,9 +59,30 @@ Result<Done> count_running(Session& session, Accounts& accounts) {
   return Done{};
 }
 
+Result<Done> read_outstanding(Session& session, QueueFigures& figures) {
+  const auto rows = session.query(text::kOutstanding);
+  if (!rows) return rows.error();
+  for (const Row& row : *rows)
+    figures.outstanding.push_back({{row.number(0)}, {row.text(1)}, maybe_id<ApiKeyHash>(row, 2)});
+  std::ranges::sort(figures.outstanding, {}, &Occupied::execution);
+  return Done{};
+}
+
+Result<Done> read_heartbeat(Session& session, QueueFigures& figures) {
+  const auto rows = session.query(text::kNewestHeartbeat);
+  if (!rows) return rows.error();
+  if (rows->empty()) return Done{};
+  const Row& newest = rows->front();
+  figures.last_tick = newest.maybe_time(0);
+  const auto until = newest.maybe_time(2);
+  if (until) figures.trouble = ExecutorTrouble{readable(newest, 1).value_or(""), *until};
+  return Done{};
+}
+
 Result<QueueFigures> read_figures(Session& session) {
   QueueFigures figures;
   Accounts accounts;
+  if (const auto out = read_outstanding(session, figures); !out) return out.error();
   if (const auto queued = count_queued(session, accounts, figures); !queued) return queued.error();
   if (const auto running = count_running(session, accounts); !running) return running.error();
   for (auto& [hash, account] : accounts) {
@@ -71,9 +92,7 @@ Result<QueueFigures> read_figures(Session& session) {
     account.account_id = {hash.value_or("")};
     figures.accounts.push_back(std::move(account));
   }
-  const auto tick = session.query(text::kLastTick);
-  if (!tick) return tick.error();
-  if (!tick->empty()) figures.last_tick = tick->front().maybe_time(0);
+  if (const auto beat = read_heartbeat(session, figures); !beat) return beat.error();
   return figures;
 }
 
