@@ -22,7 +22,7 @@ std::vector<std::string_view> expected_counts() {
                                       "reaped while running",
                                       "reaped while queued",
                                       "sent again",
-                                      "gate of a wrong clock cleared"};
+                                      "gate of a wrong clock met"};
   for (int i = 0; i < kCallFaultKinds; ++i) names.push_back(to_text(static_cast<CallFaultKind>(i)));
   for (int i = 1; i < kRequestFates; ++i) names.push_back(to_text(static_cast<RequestFate>(i)));
   for (int i = 1; i < kAnswerFates; ++i) names.push_back(to_text(static_cast<AnswerFate>(i)));
