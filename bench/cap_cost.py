@@ -102,7 +102,8 @@ def main() -> int:
     for (depth, status), some in seen.items():
         rates, used = sorted(rate for rate, _ in some), sorted(used for _, used in some)
         cpu[depth, status] = statistics.median(used)
-        print(f"{depth:>5} {status:>7} before: median {statistics.median(rates):.0f}/s, {rates[0]:.0f} to {rates[-1]:.0f}; "
+        print(f"{depth:>5} {status:>7} before: "
+              f"median {statistics.median(rates):.0f}/s, {rates[0]:.0f} to {rates[-1]:.0f}; "
               f"{cpu[depth, status]:.0f} us of CPU each, {used[0]:.0f} to {used[-1]:.0f}")
     cost, worst = (cpu[depth, "queued"] / cpu[depth, "success"] - 1 for depth in DEPTHS)
     good = cost < MOST_COST
