@@ -71,9 +71,9 @@ Cost cost_of_lanes(int queued) {
 TEST(SqliteLanes, CostTheSameWhateverTheBacklog) {
   const Cost few = cost_of_lanes(100);
   EXPECT_EQ(cost_of_lanes(20'000), few);
-  // A lane: its account's keyless rows, its heads, its next key, its next account.
-  EXPECT_LE(few.queries, 5 * kLanes + 3);
-  EXPECT_LE(few.rows, (kRowsPerLane + 3) * kLanes);
+  // A lane: its heads, and the lane after it. Once: what has no account, and that there is no more.
+  EXPECT_LE(few.queries, 2 * kLanes + 4);
+  EXPECT_LE(few.rows, (kRowsPerLane + 1) * kLanes);
 }
 
 }  // namespace

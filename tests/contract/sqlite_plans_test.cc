@@ -83,8 +83,9 @@ TEST_F(SqlitePlans, NorDoesOneAfterTheStoreWasAnalyzed) {
 
 TEST_F(SqlitePlans, LaneDivesNeverReadARow) {
   namespace text = sql::text;
-  for (const auto dive : {text::kFirstAccount, text::kNextAccount, text::kFirstKey, text::kNextKey,
-                          text::kQueuedByLane, text::kRunningByAccount})
+  for (const auto dive : {text::kFirstLane, text::kNextLane, text::kLaneAfterKeyless,
+                          text::kFirstLaneOfNextAccount, text::kFirstKeyOfNobody,
+                          text::kNextKeyOfNobody, text::kQueuedByLane, text::kRunningByAccount})
     EXPECT_NE(plan(dive).find("USING COVERING INDEX idx_executions_lane"), std::string::npos)
         << dive << ": " << plan(dive);
 }

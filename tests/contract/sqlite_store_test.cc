@@ -296,17 +296,19 @@ TEST_F(SqliteStore, WhatAnotherProgramLeftUnreadableIsShownReadable) {
 TEST_F(SqliteStore, ABlobWhereATextBelongsEndsTheSkipScanAndHidesNobody) {
   const auto store = file.open();
   const auto raw = file.session();
-  for (const char* row :
-       {"'acme', 'k1'", "x'c0ffee', 'k1'", "'acme', x'c0ffee'", "x'c0ffef', NULL"})
+  for (const char* row : {"'acme', 'k1'", "x'c0ffee', 'k1'", "'acme', x'c0ffee'", "x'c0ffef', NULL",
+                          "'beta', 'k2'", "NULL, 'k0'", "NULL, 'k3'"})
     ASSERT_TRUE(raw->execute(
         std::string{"INSERT INTO codeRunner_executions (subdomain_hash, apikey_hash, status, "
                     "queued_at) VALUES ("} +
         row + ", 'queued', '2026-08-24 12:00:00.000')"));
   const auto lanes = store->dispatch().lanes(2);
   ASSERT_TRUE(lanes);
-  ASSERT_GE(lanes->size(), 1U);
-  EXPECT_EQ((*lanes)[0].account, AccountId{"acme"});
-  EXPECT_EQ((*lanes)[0].key, ApiKeyHash{"k1"});
+  ASSERT_EQ(lanes->size(), 4U) << "two of nobody's";
+  EXPECT_EQ((*lanes)[1].key, ApiKeyHash{"k3"});
+  EXPECT_EQ((*lanes)[2].account, AccountId{"acme"});
+  EXPECT_EQ((*lanes)[2].key, ApiKeyHash{"k1"});
+  EXPECT_EQ((*lanes)[3].account, AccountId{"beta"});
 }
 
 TEST_F(SqliteStore, AFileWithASecondNameIsRefused) {

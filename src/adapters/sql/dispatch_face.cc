@@ -11,21 +11,38 @@ namespace {
 
 using MaybeText = std::optional<std::string>;
 
-// The one text a dive answers, beyond `last`; nothing where it found no row. A BLOB that another
-// program wrote sorts behind every text and would be found for ever: the scan ends there.
-Result<MaybeText> dive(Session& session, std::string_view text, const Values& values,
-                       const MaybeText& last) {
-  const auto rows = session.query(text, values);
-  if (!rows) return rows.error();
-  if (rows->empty()) return MaybeText{};
-  MaybeText found = rows->front().maybe_text(0);
-  return found > last ? found : MaybeText{};
-}
-
-struct LaneKey {
+struct LaneKey {  // NULL sorts before every text
   MaybeText account;
   MaybeText key;
+  friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
+using MaybeLane = std::optional<LaneKey>;
+
+// The lane a dive answers, beyond `last`; nothing where it found no row. A BLOB that another
+// program wrote sorts behind every text and would be found for ever: that is nothing as well.
+Result<MaybeLane> dive(Session& session, std::string_view text, const Values& values,
+                       const LaneKey& last) {
+  const auto rows = session.query(text, values);
+  if (!rows) return rows.error();
+  if (rows->empty()) return MaybeLane{};
+  LaneKey found{rows->front().maybe_text(0), rows->front().maybe_text(1)};
+  return found > last ? MaybeLane{std::move(found)} : MaybeLane{};
+}
+
+// Of the rows without an account, then of those with one.
+Result<MaybeLane> next_lane(Session& session, const LaneKey& last) {
+  if (!last.account) {
+    const auto of_nobody = last.key ? dive(session, text::kNextKeyOfNobody, {*last.key}, last)
+                                    : dive(session, text::kFirstKeyOfNobody, {}, last);
+    if (!of_nobody || *of_nobody) return of_nobody;
+    return dive(session, text::kFirstLane, {}, last);
+  }
+  const auto next = last.key ? dive(session, text::kNextLane, {*last.account, *last.key}, last)
+                             : dive(session, text::kLaneAfterKeyless, {*last.account}, last);
+  if (!next || *next) return next;
+  // The end, or a BLOB among this account's keys, which hides nobody else.
+  return dive(session, text::kFirstLaneOfNextAccount, {*last.account}, last);
+}
 
 Result<Done> read_lane(Session& session, const LaneKey& of, int rows_per_lane,
                        std::vector<Lane>& lanes) {
@@ -37,20 +54,6 @@ Result<Done> read_lane(Session& session, const LaneKey& of, int rows_per_lane,
   if (of.key) lane.key = ApiKeyHash{*of.key};
   for (const Row& row : *heads)
     lane.rows.push_back({{row.number(0)}, {row.number(1)}, row.time(2), row.maybe_time(3)});
-  return Done{};
-}
-
-// NULL sorts before every text and equals none: it has a dive of its own.
-Result<Done> read_account(Session& session, const MaybeText& account, int rows_per_lane,
-                          std::vector<Lane>& lanes) {
-  if (auto keyless = read_lane(session, {account, {}}, rows_per_lane, lanes); !keyless)
-    return keyless;
-  auto key = dive(session, text::kFirstKey, {account}, {});
-  while (key && *key) {
-    if (auto lane = read_lane(session, {account, *key}, rows_per_lane, lanes); !lane) return lane;
-    key = dive(session, text::kNextKey, {account, *key}, *key);
-  }
-  if (!key) return key.error();
   return Done{};
 }
 
@@ -136,18 +139,16 @@ Result<bool> abandon_run(CommitQueue& writer, const Abandoned& of) {
       });
 }
 
-// A skip scan: the index is entered once a lane, however long the backlog behind its heads is.
+// A skip scan: the index is entered twice a lane, however long the backlog behind its heads is.
 Result<std::vector<Lane>> read_lanes(Session& session, int rows_per_lane) {
   std::vector<Lane> lanes;
-  if (const auto nameless = read_account(session, {}, rows_per_lane, lanes); !nameless)
-    return nameless.error();
-  auto account = dive(session, text::kFirstAccount, {}, {});
-  while (account && *account) {
-    if (const auto read = read_account(session, *account, rows_per_lane, lanes); !read)
-      return read.error();
-    account = dive(session, text::kNextAccount, {*account}, *account);
+  MaybeLane at{LaneKey{}};
+  while (at) {
+    if (const auto read = read_lane(session, *at, rows_per_lane, lanes); !read) return read.error();
+    auto next = next_lane(session, *at);
+    if (!next) return next.error();
+    at = *std::move(next);
   }
-  if (!account) return account.error();
   return lanes;
 }
 

@@ -72,22 +72,33 @@ constexpr std::string_view kFoldRefusal =
 
 // ---- Dispatch
 
-constexpr std::string_view kFirstAccount =
-    "SELECT subdomain_hash FROM codeRunner_executions "
-    "WHERE status = 'queued' AND subdomain_hash >= '' ORDER BY subdomain_hash LIMIT 1";
+constexpr std::string_view kFirstLane =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash >= '' ORDER BY subdomain_hash, apikey_hash LIMIT 1";
 
-constexpr std::string_view kNextAccount =
-    "SELECT subdomain_hash FROM codeRunner_executions "
-    "WHERE status = 'queued' AND subdomain_hash > :account ORDER BY subdomain_hash LIMIT 1";
+constexpr std::string_view kNextLane =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND (subdomain_hash, apikey_hash) > (:account, :key) "
+    "ORDER BY subdomain_hash, apikey_hash LIMIT 1";
 
-constexpr std::string_view kFirstKey =
-    "SELECT apikey_hash FROM codeRunner_executions "
-    "WHERE status = 'queued' AND subdomain_hash IS :account AND apikey_hash >= '' "
+constexpr std::string_view kLaneAfterKeyless =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND (subdomain_hash, apikey_hash) >= (:account, '') "
+    "ORDER BY subdomain_hash, apikey_hash LIMIT 1";
+
+constexpr std::string_view kFirstLaneOfNextAccount =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash > :account "
+    "ORDER BY subdomain_hash, apikey_hash LIMIT 1";
+
+constexpr std::string_view kFirstKeyOfNobody =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash IS NULL AND apikey_hash >= '' "
     "ORDER BY apikey_hash LIMIT 1";
 
-constexpr std::string_view kNextKey =
-    "SELECT apikey_hash FROM codeRunner_executions "
-    "WHERE status = 'queued' AND subdomain_hash IS :account AND apikey_hash > :key "
+constexpr std::string_view kNextKeyOfNobody =
+    "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
+    "WHERE status = 'queued' AND subdomain_hash IS NULL AND apikey_hash > :key "
     "ORDER BY apikey_hash LIMIT 1";
 
 constexpr std::string_view kLaneHeads =
@@ -503,10 +514,12 @@ constexpr auto kHot = std::to_array<Named>({
     {"update tally", kUpdateTally},
     {"forget tallies", kForgetTallies},
     {"fold refusal", kFoldRefusal},
-    {"first account", kFirstAccount},
-    {"next account", kNextAccount},
-    {"first key", kFirstKey},
-    {"next key", kNextKey},
+    {"first lane", kFirstLane},
+    {"next lane", kNextLane},
+    {"lane after keyless", kLaneAfterKeyless},
+    {"first lane of next account", kFirstLaneOfNextAccount},
+    {"first key of nobody", kFirstKeyOfNobody},
+    {"next key of nobody", kNextKeyOfNobody},
     {"lane heads", kLaneHeads},
     {"running", kRunning},
     {"ended since", kEndedSince},

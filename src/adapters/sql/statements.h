@@ -28,10 +28,12 @@ extern const std::string_view kForgetTallies;
 extern const std::string_view kFoldRefusal;
 
 // Dispatch
-extern const std::string_view kFirstAccount;
-extern const std::string_view kNextAccount;
-extern const std::string_view kFirstKey;
-extern const std::string_view kNextKey;
+extern const std::string_view kFirstLane;
+extern const std::string_view kNextLane;
+extern const std::string_view kLaneAfterKeyless;
+extern const std::string_view kFirstLaneOfNextAccount;
+extern const std::string_view kFirstKeyOfNobody;
+extern const std::string_view kNextKeyOfNobody;
 extern const std::string_view kLaneHeads;
 extern const std::string_view kRunning;
 extern const std::string_view kEndedSince;
