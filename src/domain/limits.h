@@ -185,10 +185,12 @@ constexpr Millis doubtful_after(Millis wall, Millis margin) { return wall + wall
 inline constexpr std::size_t kMaxFakeKeys = 10'000;
 inline constexpr std::size_t kMaxFakeAccounts = 1'000;
 inline constexpr std::size_t kMaxFakeCards = 10'000;     // per account
-inline constexpr std::size_t kMaxFakeCardParts = 1'000;  // comments, or subtasks, of one card
+inline constexpr std::size_t kMaxFakeCardParts = 1'000;  // comments, subtasks or links of one card
+inline constexpr std::size_t kMaxFakeBulk = 1'000;       // cards of one bulk call
 inline constexpr std::size_t kMaxFakeEffects = 100'000;  // of the ledger
-inline constexpr int kMaxFakeBodyDepth = 64;             // no real body nests deeper than 6
-inline constexpr std::int64_t kFakeDefaultPage = 200;    // facts 1.5
-inline constexpr std::int64_t kFakeMaxPage = 1'000;      // facts 1.5
+inline constexpr std::size_t kMaxFakeEffectBytes = 64U << 20U;  // of the ledger's bodies as sent
+inline constexpr int kMaxFakeBodyDepth = 64;                    // no real body nests deeper than 6
+inline constexpr std::int64_t kFakeDefaultPage = 200;           // facts 1.5
+inline constexpr std::int64_t kFakeMaxPage = 1'000;             // facts 1.5
 
 }  // namespace coderunner::limits

@@ -33,6 +33,8 @@ void Account::link(std::int64_t card, const Link& link) {
   Card* to = find(link.card);
   if (from == nullptr || to == nullptr) return;
   unlink(card, link);
+  for (Card* end : {from, to})
+    if (end->links.size() >= limits::kMaxFakeCardParts) unlink(end->id, Link{end->links.front()});
   from->links.push_back(link);
   to->links.push_back({card, std::string{opposite_link(link.type)}});
 }

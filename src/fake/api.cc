@@ -135,7 +135,8 @@ Reply Api::run(const HttpRequest& request, const Address& address, UtcTime now) 
   }
   Reply reply = found.route->endpoint(account(address.account), call);
   if (has_effect(request, reply))
-    ledger_.record({now, address.account, request.method, address.path, std::move(call.body)});
+    ledger_.record({now, address.account, request.method, address.path, std::move(call.body)},
+                   request.body.size());
   return reply;
 }
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <optional>
 
-#include "fake/card_fields.h"
+#include "fake/card_change.h"
 #include "fake/card_filter.h"
 #include "fake/card_view.h"
 #include "fake/query.h"
@@ -38,11 +38,9 @@ Reply list_cards(Account& account, const Call& call) {
 Reply create_card(Account& account, const Call& call) {
   if (!call.body.is_object() || !call.body.contains("title"))
     return invalid_field("title", "The value is required.");
-  Card card;
-  card.fields = new_card_fields(call.now);
-  if (auto refusal = set_card_fields(card.fields, call.body, call.now)) return *std::move(refusal);
-  touch(card, call.now);
-  return data_reply(Json::array({show_card(account.add(std::move(card)))}));
+  CardChange change = new_card(call.now);
+  if (auto refusal = apply(account, change, call.body, call.now)) return *std::move(refusal);
+  return data_reply(Json::array({show_card(keep(account, std::move(change)))}));
 }
 
 Reply get_card(Account& account, const Call& call) {
@@ -51,12 +49,12 @@ Reply get_card(Account& account, const Call& call) {
 }
 
 Reply update_card(Account& account, const Call& call) {
-  Card* card = account.find(call.ids[0]);
+  const Card* card = account.find(call.ids[0]);
   if (card == nullptr) return missing_card(call.ids[0]);
-  const Json changes = call.body.is_object() ? call.body : Json::object();
-  if (auto refusal = set_card_fields(card->fields, changes, call.now)) return *std::move(refusal);
-  touch(*card, call.now);
-  return data_reply(Json::array({show_card(*card)}));
+  CardChange change{*card, {}, {}};
+  const Json body = call.body.is_object() ? call.body : Json::object();
+  if (auto refusal = apply(account, change, body, call.now)) return *std::move(refusal);
+  return data_reply(Json::array({show_card(keep(account, std::move(change)))}));
 }
 
 Reply delete_card(Account& account, const Call& call) {

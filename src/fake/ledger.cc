@@ -6,11 +6,13 @@
 
 namespace coderunner::fake {
 
-void Ledger::record(Effect effect) {
-  if (effects_.size() < limits::kMaxFakeEffects)
-    effects_.push_back(std::move(effect));
-  else
+void Ledger::record(Effect effect, std::size_t bytes) {
+  if (effects_.size() >= limits::kMaxFakeEffects || bytes_ + bytes > limits::kMaxFakeEffectBytes) {
     ++dropped_;
+    return;
+  }
+  bytes_ += bytes;
+  effects_.push_back(std::move(effect));
 }
 
 std::string Ledger::to_json() const {

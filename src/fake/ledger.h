@@ -25,7 +25,8 @@ class Ledger {
  public:
   void count_call() { ++calls_; }
   void count_limited() { ++limited_; }
-  void record(Effect effect);
+  // `bytes`: of the body as it was sent.
+  void record(Effect effect, std::size_t bytes);
 
   // {"calls","limited","effects":[…]}, and "dropped" once effects beyond the limit were let go.
   // Calls counts the limited ones too.
@@ -35,6 +36,7 @@ class Ledger {
   std::int64_t calls_ = 0;
   std::int64_t limited_ = 0;
   std::int64_t dropped_ = 0;
+  std::size_t bytes_ = 0;
   std::vector<Effect> effects_;
 };
 

@@ -50,8 +50,8 @@ std::string_view Call::parameter(std::string_view name) const {
 Found find_route(const std::string& method, std::string_view path) {
   Found found;
   std::string allowed;
-  for (const auto family :
-       {card_routes(), comment_routes(), subtask_routes(), board_routes(), company_routes()}) {
+  for (const auto family : {card_routes(), comment_routes(), subtask_routes(), card_part_routes(),
+                            bulk_routes(), board_routes(), company_routes()}) {
     for (const Route& route : family) {
       auto ids = match(route.pattern, path);
       if (!ids) continue;

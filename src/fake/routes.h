@@ -40,6 +40,8 @@ struct Route {
 std::span<const Route> card_routes();
 std::span<const Route> comment_routes();
 std::span<const Route> subtask_routes();
+std::span<const Route> card_part_routes();  // custom fields, tags, block reason, links
+std::span<const Route> bulk_routes();
 std::span<const Route> board_routes();    // and workspaces
 std::span<const Route> company_routes();  // the key's owner, users, limits, fields, tags
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "domain/limits.h"
 #include "tests/support/fake_calls.h"
 
 namespace coderunner::fake {
@@ -204,6 +205,20 @@ TEST(FakeLedger, CountsTheLimitedAndIsEmptiedByReset) {
   EXPECT_EQ(ledger_of(api), (Json{{"calls", 0}, {"limited", 0}, {"effects", Json::array()}}));
   EXPECT_EQ(ask(api, {"GET", "/me"}).status, 429);  // the quota is not the ledger's
   EXPECT_EQ(control(api, "GET", "/_reset").status, 404);
+}
+
+TEST(FakeLedger, LetsEffectsGoBeyondItsBytesAndSaysHowMany) {
+  Api api{generous()};
+  const std::string big = R"({"title":")" + std::string(900'000, 'x') + "\"}";
+  const std::size_t fit = limits::kMaxFakeEffectBytes / big.size();
+  ask(api, {"POST", "/cards", R"({"title":"One"})"});
+  for (std::size_t i = 0; i < fit + 2; ++i) ask(api, {"PATCH", "/cards/1", big});
+  const Json ledger = ledger_of(api);
+  EXPECT_EQ(ledger["effects"].size(), 1 + fit);
+  EXPECT_EQ(ledger["dropped"], 2);
+  control(api, "POST", "/_reset");
+  ask(api, {"PATCH", "/cards/1", big});
+  EXPECT_EQ(ledger_of(api)["effects"].size(), 1U);
 }
 
 TEST(FakeFailures, A500HappensBeforeTheEffectAndIsCharged) {

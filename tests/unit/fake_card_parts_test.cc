@@ -19,6 +19,9 @@ struct CardParts : ::testing::Test {
 
 using FakeComments = CardParts;
 using FakeSubtasks = CardParts;
+using FakeCustomFields = CardParts;
+using FakeTags = CardParts;
+using FakeBlocks = CardParts;
 
 TEST_F(FakeComments, AreWrittenReadChangedAndDeleted) {
   const Json made = data_of(api, {"POST", "/cards/1/comments", R"({"text":"hi"})"});
@@ -87,6 +90,84 @@ TEST_F(CardParts, EveryChangeGrowsTheRevisionByOne) {
   EXPECT_EQ(card()["last_modified"], "2026-08-24T12:09:12Z");
   ask(api, {"GET", "/cards/1/comments"});
   EXPECT_EQ(card()["revision"], 3);
+}
+
+TEST_F(FakeCustomFields, ArePutReadAndTakenAway) {
+  const HttpResponse put = ask(api, {"PUT", "/cards/1/customFields/1", R"({"value":"Acme"})"});
+  EXPECT_EQ(put.status, 204);
+  EXPECT_EQ(put.body, "");
+  EXPECT_EQ(data_of(api, {"GET", "/cards/1/customFields/1"}),
+            (Json{{"field_id", 1}, {"value", "Acme"}, {"display_value", "Acme"}}));
+  EXPECT_EQ(status({"PUT", "/cards/1/customFields/2", R"({"value":2.5})"}), 204);
+  EXPECT_EQ(status({"PUT", "/cards/1/customFields/1", R"({"value":"Beta"})"}), 204);
+  const Json all = data_of(api, {"GET", "/cards/1/customFields"});
+  ASSERT_EQ(all.size(), 2U) << all;
+  EXPECT_EQ(all[0]["value"], "Beta");
+  EXPECT_EQ(all[1]["display_value"], "2.5");
+  EXPECT_EQ(card()["custom_fields"], all);
+  EXPECT_EQ(card()["revision"], 4);
+  EXPECT_EQ(status({"DELETE", "/cards/1/customFields/1"}), 204);
+  EXPECT_EQ(status({"DELETE", "/cards/1/customFields/1"}), 404);
+  EXPECT_EQ(status({"GET", "/cards/1/customFields/1"}), 404);
+}
+
+TEST_F(FakeCustomFields, ADropdownHoldsChosenValues) {
+  const auto put = [&](const std::string& body) {
+    return refusal_of(api, {"PUT", "/cards/1/customFields/3", body});
+  };
+  EXPECT_EQ(put(R"({"selected_values_to_add_or_update":[{"value_id":1},{"value_id":3}]})"), "204");
+  EXPECT_EQ(data_of(api, {"GET", "/cards/1/customFields/3"})["display_value"], "test, production");
+  EXPECT_EQ(put(R"({"selected_value_ids_to_remove":[1]})"), "204");
+  const Json held = data_of(api, {"GET", "/cards/1/customFields/3"});
+  EXPECT_EQ(held["values"].size(), 1U);
+  EXPECT_EQ(held["values"][0]["value_id"], 3);
+  EXPECT_EQ(put(R"({"selected_values_to_add_or_update":[{"value_id":9}]})"),
+            "400 VE02 selected_values_to_add_or_update");
+}
+
+TEST_F(FakeCustomFields, RefuseValuesOfTheWrongKindAndFieldsThatAreNotThere) {
+  const auto put = [&](const std::string& field, const std::string& body) {
+    return refusal_of(api, {"PUT", "/cards/1/customFields/" + field, body});
+  };
+  EXPECT_EQ(put("1", R"({"value":1})"), "400 VE02 value");
+  EXPECT_EQ(put("2", R"({"value":"many"})"), "400 VE02 value");
+  EXPECT_EQ(put("4", R"({"value":"soon"})"), "400 VE02 value");
+  EXPECT_EQ(put("4", R"({"value":"2026-09-01"})"), "204");
+  EXPECT_EQ(put("1", "{}"), "400 VE02 value");
+  EXPECT_EQ(put("99", R"({"value":"x"})").substr(0, 8), "404 RNFD");
+}
+
+TEST_F(FakeTags, ArePutOnceListedCheckedAndTakenAway) {
+  EXPECT_EQ(status({"PUT", "/cards/1/tags/2"}), 204);
+  EXPECT_EQ(status({"PUT", "/cards/1/tags/2"}), 204);
+  EXPECT_EQ(status({"PUT", "/cards/1/tags/1"}), 204);
+  EXPECT_EQ(data_of(api, {"GET", "/cards/1/tags"}),
+            Json::array({{{"card_id", 1}, {"tag_id", 2}}, {{"card_id", 1}, {"tag_id", 1}}}));
+  EXPECT_EQ(card()["tag_ids"], Json::array({2, 1}));
+  EXPECT_EQ(card()["revision"], 3);
+  EXPECT_EQ(status({"GET", "/cards/1/tags/2"}), 204);
+  EXPECT_EQ(status({"GET", "/cards/1/tags/3"}), 404);
+  EXPECT_EQ(status({"DELETE", "/cards/1/tags/2"}), 204);
+  EXPECT_EQ(status({"DELETE", "/cards/1/tags/2"}), 404);
+  EXPECT_EQ(status({"PUT", "/cards/1/tags/99"}), 404);
+}
+
+TEST_F(FakeBlocks, HoldAReasonUntilTheyAreLifted) {
+  EXPECT_EQ(status({"GET", "/cards/1/blockReason"}), 404);
+  EXPECT_EQ(status({"DELETE", "/cards/1/blockReason"}), 404);
+  EXPECT_EQ(status({"PUT", "/cards/1/blockReason", R"({"reason_id":2,"comment":"card 9"})"}), 204);
+  const Json block = data_of(api, {"GET", "/cards/1/blockReason"});
+  EXPECT_EQ(block["reason"]["reason_id"], 2);
+  EXPECT_EQ(block["comment"], "card 9");
+  EXPECT_EQ(card()["is_blocked"], 1);
+  EXPECT_EQ(card()["block_reason"], block);
+  EXPECT_EQ(data_of(api, {"GET", "/cards?is_blocked=1"})["data"].size(), 1U);
+  EXPECT_EQ(status({"DELETE", "/cards/1/blockReason"}), 204);
+  EXPECT_EQ(card()["is_blocked"], 0);
+  EXPECT_EQ(card()["block_reason"], nullptr);
+  EXPECT_EQ(refusal_of(api, {"PUT", "/cards/1/blockReason", R"({"reason_id":99})"}),
+            "400 VE02 reason_id");
+  EXPECT_EQ(refusal_of(api, {"PUT", "/cards/1/blockReason"}), "400 VE02 reason_id");
 }
 
 }  // namespace
