@@ -32,22 +32,29 @@ struct Flags {
   ApiOptions api;
 };
 
+// Says in the help what kind of value is meant; what is out of range is named when it is given.
+template <typename Number>
+CLI::Validator range(Number least, Number most) {
+  return CLI::Range(least, most).description("");
+}
+
 void describe(CLI::App& app, Flags& flags) {
+  app.option_defaults()->always_capture_default();
   app.add_option("--port", flags.port, "port on 127.0.0.1; 0: the kernel picks")
-      ->check(CLI::Range(0, 65535));
+      ->check(range(0, 65535));
   app.add_option("--per-minute", flags.api.quota.per_minute, "calls per key and minute")
-      ->check(CLI::Range(0, kMost));
+      ->check(range(0, kMost));
   app.add_option("--per-hour", flags.api.quota.per_hour, "calls per key and hour")
-      ->check(CLI::Range(0, kMost));
+      ->check(range(0, kMost));
   app.add_option("--window-ms", flags.window_ms, "how long the minute lasts; the hour is 60 of it")
-      ->check(CLI::Range(1, kMost));
+      ->check(range(1, kMost));
   app.add_option("--latency-ms", flags.latency_ms, "how long each answer waits")
-      ->check(CLI::Range(0, kMost));
+      ->check(range(0, kMost));
   app.add_option("--fail-rate", flags.api.fail_rate, "share of calls answered 500, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(range(0.0, 1.0));
   app.add_option("--reset-rate", flags.api.reset_rate,
                  "share of connections closed before or after the effect, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(range(0.0, 1.0));
   app.add_option("--retry-after", flags.retry_after,
                  "how a 429 says when to come back: header, body, both, neither, date, zero, "
                  "negative, huge or html")
@@ -55,10 +62,11 @@ void describe(CLI::App& app, Flags& flags) {
         return retry_after_form(name) ? "" : "no such form: " + name;
       });
   app.add_option("--v1-limit", flags.v1_limit,
-                 "calls per key and endpoint in an hour, then the old API's 401 (alone: 60)")
+                 "calls per key and endpoint in an hour, then the old API's 401 (off unless given; "
+                 "alone: 60)")
       ->expected(0, 1)
       ->default_str(std::to_string(kDefaultV1Limit))
-      ->check(CLI::Range(0, kMost));
+      ->check(range(0, kMost));
   app.add_option("--seed", flags.api.seed, "seed of the failures and resets");
 }
 
