@@ -2,10 +2,9 @@
 
 #include <array>
 
-namespace coderunner::sql::text {
+#include "adapters/sql/gate_condition.h"
 
-// domain is_closed(), with latest_gate() bound
-#define CODERUNNER_GATE_CLOSED "g.until_at > :now AND g.until_at <= :latest"
+namespace coderunner::sql::text {
 
 // ---- Admission
 
@@ -221,200 +220,6 @@ constexpr std::string_view kCalls =
     "SELECT log_id, at, level, message, api_call FROM codeRunner_logs "
     "WHERE execution_id = :execution AND api_call IS NOT NULL ORDER BY log_id LIMIT :most";
 
-// ---- Reaper
-
-#define CODERUNNER_NOT_PARKED                                                             \
-  "AND NOT EXISTS (SELECT 1 FROM codeRunner_gates g WHERE g.apikey_hash = e.apikey_hash " \
-  "AND " CODERUNNER_GATE_CLOSED                                                           \
-  ") "                                                                                    \
-  "AND NOT EXISTS (SELECT 1 FROM codeRunner_pauses p "                                    \
-  "WHERE p.subdomain_hash IN ('', e.subdomain_hash)) "
-
-constexpr std::string_view kOldQueued =
-    "SELECT e.execution_id, e.queued_at FROM codeRunner_executions e "
-    "WHERE e.status = 'queued' AND e.queued_at < :cutoff " CODERUNNER_NOT_PARKED
-    "ORDER BY e.queued_at, e.execution_id LIMIT :most";
-
-constexpr std::string_view kEndNeverDispatched =
-    "UPDATE codeRunner_executions AS e SET status = 'error', error_code = :code, "
-    "error_message = :message, finished_at = :at "
-    "WHERE execution_id = :execution AND status = 'queued' "
-    "AND queued_at < :cutoff " CODERUNNER_NOT_PARKED
-    "AND NOT EXISTS (SELECT 1 FROM codeRunner_drainers d WHERE d.last_tick >= :no_tick_since)";
-
-#undef CODERUNNER_NOT_PARKED
-
-#define CODERUNNER_KEYS_TO_SCRUB                                                        \
-  "SELECT j.job_id FROM codeRunner_jobs j WHERE j.apikey IS NOT NULL AND j.job_id > 0 " \
-  "AND EXISTS (SELECT 1 FROM codeRunner_executions e WHERE e.job_id = j.job_id "        \
-  "AND COALESCE(e.started_at, e.finished_at) < :before) "                               \
-  "AND NOT EXISTS (SELECT 1 FROM codeRunner_executions e WHERE e.job_id = j.job_id "    \
-  "AND e.status = 'queued') LIMIT :most"
-
-// Of the jobs that still hold a key, by the index that holds no others.
-constexpr std::string_view kKeysToScrub = CODERUNNER_KEYS_TO_SCRUB;
-
-constexpr std::string_view kScrubKeys =
-    "UPDATE codeRunner_jobs SET apikey = NULL WHERE job_id IN (" CODERUNNER_KEYS_TO_SCRUB ")";
-
-#undef CODERUNNER_KEYS_TO_SCRUB
-
-#define CODERUNNER_KEYS_TO_FORGET                                                               \
-  "SELECT j.job_id FROM codeRunner_jobs j JOIN codeRunner_executions e ON e.job_id = j.job_id " \
-  "WHERE j.idempotency_key IS NOT NULL AND e.queued_at < :before ORDER BY j.job_id LIMIT :most"
-
-constexpr std::string_view kIdempotencyKeysToForget = CODERUNNER_KEYS_TO_FORGET;
-
-constexpr std::string_view kForgetIdempotencyKeys =
-    "UPDATE codeRunner_jobs SET idempotency_key = NULL, request_hash = NULL WHERE job_id IN "
-    "(" CODERUNNER_KEYS_TO_FORGET ")";
-
-#undef CODERUNNER_KEYS_TO_FORGET
-
-#define CODERUNNER_OLD_AUDIT                                  \
-  "SELECT audit_id FROM codeRunner_audit WHERE at < :before " \
-  "ORDER BY at, audit_id LIMIT :most"
-
-constexpr std::string_view kOldAudit = CODERUNNER_OLD_AUDIT;
-
-constexpr std::string_view kPurgeAudit =
-    "DELETE FROM codeRunner_audit WHERE audit_id IN (" CODERUNNER_OLD_AUDIT ")";
-
-#undef CODERUNNER_OLD_AUDIT
-
-#define CODERUNNER_OLD_GATES                                           \
-  "SELECT apikey_hash FROM codeRunner_gates WHERE until_at < :before " \
-  "ORDER BY until_at, apikey_hash LIMIT :most"
-
-constexpr std::string_view kOldGates = CODERUNNER_OLD_GATES;
-
-constexpr std::string_view kForgetGates =
-    "DELETE FROM codeRunner_gates WHERE apikey_hash IN (" CODERUNNER_OLD_GATES ")";
-
-#undef CODERUNNER_OLD_GATES
-
-constexpr std::string_view kNewestQueued =
-    "SELECT max(newest) FROM ("
-    "SELECT max(queued_at) AS newest FROM codeRunner_executions WHERE status = 'queued' UNION ALL "
-    "SELECT max(queued_at) FROM codeRunner_executions WHERE status = 'running' UNION ALL "
-    "SELECT max(queued_at) FROM codeRunner_executions WHERE status = 'success' UNION ALL "
-    "SELECT max(queued_at) FROM codeRunner_executions WHERE status = 'error')";
-
-constexpr std::string_view kFinishedBefore =
-    "SELECT execution_id, job_id, queued_at FROM codeRunner_executions "
-    "WHERE status = :status AND queued_at < :cutoff ORDER BY queued_at, execution_id LIMIT :most";
-
-constexpr std::string_view kFinishedBeforeOfOldWriters =
-    "SELECT execution_id, job_id, started_at FROM codeRunner_executions "
-    "WHERE status = :status AND started_at < :cutoff AND +queued_at IS NULL "
-    "ORDER BY started_at, execution_id LIMIT :most";
-
-constexpr std::string_view kDeleteLines =
-    "DELETE FROM codeRunner_logs WHERE log_id IN (SELECT log_id FROM codeRunner_logs "
-    "WHERE execution_id = :execution ORDER BY log_id LIMIT :most)";
-
-constexpr std::string_view kAnyLine =
-    "SELECT 1 FROM codeRunner_logs WHERE execution_id = :execution LIMIT 1";
-
-constexpr std::string_view kDeleteFinished =
-    "DELETE FROM codeRunner_executions "
-    "WHERE execution_id = :execution AND status IN ('success', 'error')";
-
-constexpr std::string_view kDeleteJob =
-    "DELETE FROM codeRunner_jobs WHERE job_id = :job AND NOT EXISTS "
-    "(SELECT 1 FROM codeRunner_executions e WHERE e.job_id = codeRunner_jobs.job_id)";
-
-constexpr std::string_view kSweep =
-    "UPDATE codeRunner_sweeps SET last_sweep = :now WHERE sweep_id = 1";
-
-constexpr std::string_view kFirstSweep =
-    "INSERT INTO codeRunner_sweeps (sweep_id, last_sweep) VALUES (1, :now)";
-
-// ---- Views
-
-namespace {
-
-#define CODERUNNER_EXECUTION_COLUMNS                                                               \
-  "execution_id, job_id, subdomain, subdomain_hash, apikey_hash, identifier, status, error_code, " \
-  "error_message, debug, COALESCE(queued_at, started_at), started_at, finished_at, run_id, "       \
-  "executor_id"
-
-// The states of contract section 4 as conditions; the same table as domain shown_state().
-std::string_view condition_of(State state) {
-  switch (state) {
-    case State::queued: return "status = 'queued'";
-    case State::running: return "status = 'running'";
-    case State::succeeded: return "status = 'success'";
-    case State::failed:
-      return "status = 'error' AND COALESCE(error_code, 0) <> 303 AND "
-             "(started_at IS NOT NULL OR COALESCE(error_code, 0) NOT IN (201, 107, 108))";
-    case State::invalid: return "status = 'error' AND error_code = 201 AND started_at IS NULL";
-    case State::rejected: return "status = 'error' AND error_code = 107 AND started_at IS NULL";
-    case State::cancelled: return "status = 'error' AND error_code = 108 AND started_at IS NULL";
-    case State::never_dispatched:
-      return "status = 'error' AND error_code = 303 AND started_at IS NULL";
-    case State::killed: return "status = 'error' AND error_code = 303 AND started_at IS NOT NULL";
-  }
-  return "";
-}
-
-}  // namespace
-
-constexpr std::string_view kExecution =
-    "SELECT " CODERUNNER_EXECUTION_COLUMNS " FROM codeRunner_executions WHERE execution_id = :id";
-
-std::string list_executions(const ExecutionFilter& filter) {
-  std::string text = "SELECT " CODERUNNER_EXECUTION_COLUMNS
-                     " FROM codeRunner_executions WHERE execution_id < :before";
-  if (filter.account) text += " AND subdomain_hash = :account";
-  if (filter.state) {
-    // Of the few queued or running rows, or of one account's history: never of everybody's history,
-    // which a `+` keeps the planner from.
-    const bool few = *filter.state == State::queued || *filter.state == State::running;
-    text += filter.account && !few ? " AND +" : " AND ";
-    text += condition_of(*filter.state);
-  }
-  return text + " ORDER BY execution_id DESC LIMIT :limit";
-}
-
-#undef CODERUNNER_EXECUTION_COLUMNS
-
-constexpr std::string_view kExecutionText =
-    "SELECT e.source_code, (SELECT j.payload FROM codeRunner_jobs j WHERE j.job_id = e.job_id) "
-    "FROM codeRunner_executions e WHERE e.execution_id = :id";
-
-constexpr std::string_view kDispatchTrace =
-    "SELECT j.dispatch_attempts, j.last_dispatch_error, j.not_before FROM codeRunner_executions e "
-    "JOIN codeRunner_jobs j ON j.job_id = e.job_id WHERE e.execution_id = :id";
-
-constexpr std::string_view kLogs =
-    "SELECT log_id, at, level, message, api_call FROM codeRunner_logs "
-    "WHERE execution_id = :execution AND log_id > :after ORDER BY log_id LIMIT :limit";
-
-constexpr std::string_view kQueuedByLane =
-    "SELECT subdomain_hash, apikey_hash, count(*), min(queued_at) FROM codeRunner_executions "
-    "WHERE status = 'queued' GROUP BY subdomain_hash, apikey_hash";
-
-constexpr std::string_view kRunningByAccount =
-    "SELECT subdomain_hash, count(*) FROM codeRunner_executions "
-    "WHERE status = 'running' GROUP BY subdomain_hash";
-
-constexpr std::string_view kAccountName =
-    "SELECT subdomain FROM codeRunner_executions WHERE subdomain_hash IS :account "
-    "ORDER BY execution_id DESC LIMIT 1";
-
-constexpr std::string_view kLastTick = "SELECT max(last_tick) FROM codeRunner_drainers";
-
-constexpr std::string_view kNewestHeartbeat =
-    "SELECT last_tick, executor_error, executor_down_until FROM codeRunner_drainers "
-    "WHERE last_tick > '' ORDER BY last_tick DESC LIMIT 1";
-
-// From the few nonces that are out, not from the backlog.
-constexpr std::string_view kOutstanding =
-    "SELECT e.execution_id, e.subdomain_hash, e.apikey_hash FROM codeRunner_jobs j "
-    "CROSS JOIN codeRunner_executions e ON e.job_id = j.job_id "
-    "WHERE j.nonce_hash > '' AND e.status = 'queued'";
-
 // ---- Gates
 
 #define CODERUNNER_GATE_COLUMNS                                                               \
@@ -441,7 +246,6 @@ constexpr std::string_view kGateRecords =
 
 #undef CODERUNNER_GATE_PROVED
 #undef CODERUNNER_GATE_COLUMNS
-#undef CODERUNNER_GATE_CLOSED
 
 constexpr std::string_view kExtendGate =
     "UPDATE codeRunner_gates SET until_at = :until, first_seen = :first, last_seen = :last, "
@@ -543,34 +347,6 @@ constexpr auto kHot = std::to_array<Named>({
     {"is this run", kIsThisRun},
     {"find log", kFindLog},
     {"calls", kCalls},
-    {"old queued", kOldQueued},
-    {"end never dispatched", kEndNeverDispatched},
-    {"keys to scrub", kKeysToScrub},
-    {"scrub keys", kScrubKeys},
-    {"idempotency keys to forget", kIdempotencyKeysToForget},
-    {"forget idempotency keys", kForgetIdempotencyKeys},
-    {"old audit", kOldAudit},
-    {"purge audit", kPurgeAudit},
-    {"old gates", kOldGates},
-    {"forget gates", kForgetGates},
-    {"newest queued", kNewestQueued},
-    {"finished before", kFinishedBefore},
-    {"finished before, of old writers", kFinishedBeforeOfOldWriters},
-    {"delete lines", kDeleteLines},
-    {"any line", kAnyLine},
-    {"delete finished", kDeleteFinished},
-    {"delete job", kDeleteJob},
-    {"sweep", kSweep},
-    {"execution", kExecution},
-    {"execution text", kExecutionText},
-    {"dispatch trace", kDispatchTrace},
-    {"logs", kLogs},
-    {"queued by lane", kQueuedByLane},
-    {"running by account", kRunningByAccount},
-    {"account name", kAccountName},
-    {"last tick", kLastTick},
-    {"newest heartbeat", kNewestHeartbeat},
-    {"outstanding", kOutstanding},
     {"gate", kGate},
     {"closed gate", kClosedGate},
     {"closed gates", kClosedGates},
@@ -588,6 +364,11 @@ constexpr auto kHot = std::to_array<Named>({
 
 }  // namespace
 
-std::span<const Named> hot_statements() { return kHot; }
+std::vector<Named> hot_statements() {
+  std::vector<Named> all{kHot.begin(), kHot.end()};
+  for (const auto more : {hot_reaper_statements(), hot_view_statements()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 }  // namespace coderunner::sql::text

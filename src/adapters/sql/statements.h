@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "seams/store.h"
 
@@ -125,6 +126,9 @@ struct Named {
   std::string_view text;
 };
 // Run at every tick, admission, run or page: none may scan a table or sort.
-std::span<const Named> hot_statements();
+std::vector<Named> hot_statements();
+// Those of them that stand in files of their own.
+std::span<const Named> hot_reaper_statements();
+std::span<const Named> hot_view_statements();
 
 }  // namespace coderunner::sql::text
