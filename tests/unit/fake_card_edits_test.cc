@@ -37,12 +37,12 @@ TEST_F(FakeEdits, OnePatchMayCarryThemAllAndIsOneRevision) {
   EXPECT_EQ(edited["column_id"], 2);
   EXPECT_EQ(edited["subtasks"].size(), 2U);
   EXPECT_EQ(edited["finished_subtask_count"], 1);
-  EXPECT_EQ(edited["custom_fields"][0]["value"], 3);
+  EXPECT_EQ(edited.at("custom_fields").at(0)["value"], 3);
   EXPECT_EQ(edited["tag_ids"], Json::array({1, 3}));
   EXPECT_EQ(edited["co_owner_ids"], Json::array({2}));
   EXPECT_EQ(edited["watcher_ids"], Json::array({3}));
   EXPECT_EQ(edited["is_blocked"], 1);
-  EXPECT_EQ(edited["linked_cards"][0]["card_id"], 2);
+  EXPECT_EQ(edited.at("linked_cards").at(0)["card_id"], 2);
   EXPECT_EQ(edited["revision"], 2);
 }
 
@@ -55,7 +55,7 @@ TEST_F(FakeEdits, TakeAwayWhatWasThere) {
     "custom_field_ids_to_remove":[2],"block_reason":null,
     "links_to_existing_cards_to_remove":[{"linked_card_id":2,"link_type":"child"}]})");
   ASSERT_EQ(edited["subtasks"].size(), 1U);
-  EXPECT_EQ(edited["subtasks"][0]["subtask_id"], 2);
+  EXPECT_EQ(edited.at("subtasks").at(0)["subtask_id"], 2);
   EXPECT_EQ(edited["finished_subtask_count"], 1);
   EXPECT_EQ(edited["tag_ids"], Json::array({1}));
   EXPECT_EQ(edited["custom_fields"], Json::array());
@@ -92,10 +92,10 @@ TEST_F(FakeEdits, ARefusedOneLeavesTheCardAsItWasAndNamesItsField) {
 TEST_F(FakeEdits, ALinkShowsOnBothCardsAndGoesWithEither) {
   patch(R"({"links_to_existing_cards_to_add_or_update":[
     {"linked_card_id":2,"link_type":"parent"},{"linked_card_id":3,"link_type":"successor"}]})");
-  EXPECT_EQ(data_of(api, {"GET", "/cards/1/linkedCards"})[0],
+  EXPECT_EQ(data_of(api, {"GET", "/cards/1/linkedCards"}).at(0),
             (Json{{"card_id", 2}, {"link_type", "parent"}, {"position", 0}}));
-  EXPECT_EQ(card(2)["linked_cards"][0]["link_type"], "child");
-  EXPECT_EQ(card(3)["linked_cards"][0]["link_type"], "predecessor");
+  EXPECT_EQ(card(2).at("linked_cards").at(0)["link_type"], "child");
+  EXPECT_EQ(card(3).at("linked_cards").at(0)["link_type"], "predecessor");
   ask(api, {"DELETE", "/cards/2"});
   const Json left = data_of(api, {"GET", "/cards/1/linkedCards"});
   ASSERT_EQ(left.size(), 1U);
@@ -110,7 +110,7 @@ TEST_F(FakeEdits, ANewCardMayHaveThemToo) {
   EXPECT_EQ(made["revision"], 1);
   EXPECT_EQ(made["tag_ids"], Json::array({2}));
   EXPECT_EQ(made["subtasks"].size(), 1U);
-  EXPECT_EQ(card(1)["linked_cards"][0]["card_id"], 4);
+  EXPECT_EQ(card(1).at("linked_cards").at(0)["card_id"], 4);
 }
 
 TEST_F(FakeBulk, CreatesManyInOneCallThatIsOneEffectAndOneOfTheQuota) {

@@ -172,7 +172,7 @@ TEST(FakeCards, RefuseFieldsOfTheWrongKindByName) {
   Api api{generous()};
   for (const auto& [field, value] :
        std::initializer_list<std::pair<std::string, std::string>>{{"title", "5"},
-                                                                  {"color", R"("red")"},
+                                                                  {"color", R"("abc")"},
                                                                   {"owner_user_id", "99"},
                                                                   {"deadline", R"("soon")"},
                                                                   {"column_id", R"("1")"},
