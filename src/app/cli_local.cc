@@ -4,6 +4,7 @@
 
 #include "adapters/log/escape.h"
 #include "adapters/system/file.h"
+#include "adapters/system/system_clock.h"
 #include "app/cli_commands.h"
 #include "executor/lua_check.h"
 
@@ -15,7 +16,8 @@ int run_check(const CheckCommand& command, const CommandContext& context) {
     context.err(source.error().message);
     return kFailed;
   }
-  const auto problem = executor::LuaCheck{}.check(*source);
+  const SystemClock clock;
+  const auto problem = executor::LuaCheck{clock}.check(*source);
   if (command.json) {
     nlohmann::ordered_json json{{"ok", !problem}, {"diagnostics", nlohmann::json::array()}};
     if (problem)

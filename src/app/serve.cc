@@ -118,7 +118,7 @@ class Daemon {
   SystemClock clock_;
   SystemEntropy entropy_;
   LogEvents events_;
-  executor::LuaCheck script_check_;
+  executor::LuaCheck script_check_{clock_};
   std::optional<LockFile> lock_;
   std::unique_ptr<SodiumSecrets> secrets_;
   std::unique_ptr<SystemProcessProbe> probe_;

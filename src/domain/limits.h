@@ -68,6 +68,8 @@ inline constexpr Millis kWall = 300s;
 inline constexpr Millis kLoopBudget = 180s;
 inline constexpr std::size_t kScriptMemory = 64UL * 1024 * 1024;
 inline constexpr std::size_t kMaxGotos = 1000;  // a parse of 30,000 took 2.9 s of CPU
+inline constexpr Millis kMaxParse =
+    2s;  // 1 MiB of plain code takes 50 ms, of names nested deep 11 s
 inline constexpr Millis kMasterKillAfterWall = 5s;
 inline constexpr Millis kFinishAttempt =
     60s;  // one try at writing an outcome waits 3 x 5 s for the store, and on its disk
@@ -75,6 +77,7 @@ inline constexpr std::size_t kMaxFrameBytes =
     16UL * 1024 * 1024;  // one message between script and broker
 inline constexpr std::size_t kMaxLogBytesPerRun = 1024UL * 1024;
 inline constexpr std::size_t kMaxLogLineBytes = 16UL * 1024;
+inline constexpr std::size_t kLogLineOverhead = 64;  // a line of one byte costs a row all the same
 inline constexpr std::size_t kMaxApiAnswerBytes = 8UL * 1024 * 1024;
 
 // Executor processes (rulings 26, 27; issue 2)

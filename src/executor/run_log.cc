@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kCutMark = " [cut]";
-constexpr std::size_t kLineOverhead = 64;  // a line of one byte costs a row all the same
 
 }  // namespace
 
@@ -33,7 +32,7 @@ void RunLog::note_call(std::string_view level, std::string_view message, const A
 
 bool RunLog::has_room(std::size_t bytes) {
   if (is_cut_) return false;
-  bytes_ += std::min(bytes, limits::kMaxLogLineBytes) + kLineOverhead;
+  bytes_ += std::min(bytes, limits::kMaxLogLineBytes) + limits::kLogLineOverhead;
   if (bytes_ <= limits::kMaxLogBytesPerRun) return true;
   is_cut_ = true;
   pending_.push_back(
