@@ -31,7 +31,7 @@ int raise_api_error(lua_State* state, const ScriptCall& call, const CallError& e
   set_text(state, "message", error.message);
   set_text(state, "method", call.method);
   set_text(state, "path", call.path);
-  luaL_where(state, 1);
+  push_script_place(state);
   lua_setfield(state, -2, "where");
   luaL_setmetatable(state, kErrorMetatable);
   return lua_error(state);
@@ -71,6 +71,7 @@ ScriptCall call_from_arguments(lua_State* state) {
 }
 
 int api_call(lua_State* state) {
+  spend_budget(state);
   const ScriptCall call = call_from_arguments(state);
   RunningScript& script = running_script(state);
   const CallAnswer answer = script.budget.without([&] { return script.port.call(call); });

@@ -14,28 +14,21 @@
 namespace coderunner::executor {
 namespace {
 
-constexpr int kInstructionsPerCheck = 1000;  // about 10 us of Lua; a clock read costs 0.03 us
-constexpr const char* kChunkName = "=script";
-
-void check_budget(lua_State* state, lua_Debug*) {
-  LoopBudget& budget = running_script(state).budget;
-  if (!budget.has_fired && !budget.is_used_up()) return;
-  budget.has_fired = true;
-  // Again at the very next instruction: a pcall around this one must not swallow it.
-  lua_sethook(state, check_budget, LUA_MASKCOUNT, 1);
-  luaL_error(state, "the loop budget is used up");
-}
-
 int log(lua_State* state) {
+  spend_budget(state);
+  RunningScript& script = running_script(state);
+  // Its broker has cut the log by now: what follows is dropped here, on the script's own time.
+  if (script.logged > limits::kMaxLogBytesPerRun) return 0;
   constexpr std::size_t kEnough = limits::kMaxLogLineBytes + 16;  // so that the cut is seen below
   std::string line;
   for (int at = 1; at <= lua_gettop(state) && line.size() < kEnough; ++at) {
     if (at > 1) line += '\t';
     line += text_of(state, at, kEnough);
   }
-  RunningScript& script = running_script(state);
+  line = clamp_utf8(line, limits::kMaxLogLineBytes, " [cut]");
+  script.logged += line.size() + limits::kLogLineOverhead;
   script.budget.without([&] {
-    script.port.log(clamp_utf8(line, limits::kMaxLogLineBytes, " [cut]"));
+    script.port.log(std::move(line));
     return 0;
   });
   return 0;
@@ -134,10 +127,10 @@ int run_body(lua_State* state) {
   open_libraries(state);
   set_globals(state, body.start);
   const std::string& source = body.start.source;
-  const int loaded = luaL_loadbufferx(state, source.data(), source.size(), kChunkName, "t");
+  const int loaded = luaL_loadbufferx(state, source.data(), source.size(), kScriptChunk, "t");
   body.does_not_parse = loaded == LUA_ERRSYNTAX;
   if (loaded != LUA_OK) return lua_error(state);
-  lua_sethook(state, check_budget, LUA_MASKCOUNT, kInstructionsPerCheck);
+  hook_budget(state, kInstructionsPerCheck);
   lua_call(state, 0, 0);
   return 0;
 }
@@ -192,7 +185,8 @@ ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
     return {ScriptVerdict::loop_budget, fmt::format("the script's own code ran longer than {}",
                                                     format_duration(host.limits.loop_budget))};
   if (status == LUA_OK) return {};
-  if (status == LUA_ERRMEM) return out_of_memory();
+  // Below zero: an exception that is none of Lua's, and nothing here throws any but bad_alloc.
+  if (status == LUA_ERRMEM || status < LUA_OK) return out_of_memory();
   std::string message = error_message(state);
   if (budget.has_fired)
     return {ScriptVerdict::loop_budget, "the loop budget is used up while showing an error"};

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/text.h"
 #include "domain/limits.h"
+#include "executor/lua_state.h"
 
 namespace coderunner::executor {
 namespace {
@@ -32,6 +34,19 @@ bool is_marked_array(lua_State* state, int index) {
   return same;
 }
 
+std::string escape_of(unsigned char c) {
+  switch (c) {
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\b': return "\\b";
+    case '\f': return "\\f";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: return fmt::format("\\u{:04x}", c);
+  }
+}
+
 class Encoder {
  public:
   Encoder(lua_State* state, std::size_t max_bytes) : state_(state), max_bytes_(max_bytes) {}
@@ -47,14 +62,16 @@ class Encoder {
       default: break;
     }
     if (is_null(state_, index)) return add("null");
-    luaL_error(state_, "json: a %s has no JSON form", luaL_typename(state_, index));
+    raise(state_, fmt::format("json: a {} has no JSON form", luaL_typename(state_, index)));
   }
 
   std::string take() { return std::move(out_); }
 
  private:
+  [[noreturn]] void too_large() { raise(state_, "json: the text is too large"); }
+
   void add(std::string_view text) {
-    if (out_.size() + text.size() > max_bytes_) luaL_error(state_, "json: the text is too large");
+    if (out_.size() + text.size() > max_bytes_) too_large();
     out_ += text;
   }
 
@@ -62,7 +79,7 @@ class Encoder {
     if (lua_isinteger(state_, index) != 0)
       return add(fmt::format("{}", lua_tointeger(state_, index)));
     const double number = lua_tonumber(state_, index);
-    if (!std::isfinite(number)) luaL_error(state_, "json: %f has no JSON form", number);
+    if (!std::isfinite(number)) raise(state_, fmt::format("json: {} has no JSON form", number));
     add(fmt::format("{}", number));
   }
 
@@ -73,32 +90,50 @@ class Encoder {
   }
 
   void quoted(std::string_view text) {
-    if (text.size() > max_bytes_) luaL_error(state_, "json: the text is too large");
-    add(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (text.size() > max_bytes_) too_large();
+    if (is_valid_utf8(text)) return escaped(text);
+    escaped(replace_invalid_utf8(text));
+  }
+
+  void escaped(std::string_view text) {
+    add("\"");
+    std::size_t done = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const auto c = static_cast<unsigned char>(text[at]);
+      if (c >= ' ' && c != '"' && c != '\\') continue;
+      add(text.substr(done, at - done));
+      add(escape_of(c));
+      done = at + 1;
+    }
+    add(text.substr(done));
+    add("\"");
   }
 
   void table(int index, int depth) {
     if (depth >= limits::kMaxJsonDepth)
-      luaL_error(state_, "json: nested deeper than %d", limits::kMaxJsonDepth);
+      raise(state_, fmt::format("json: nested deeper than {}", limits::kMaxJsonDepth));
     luaL_checkstack(state_, kStackPerLevel, "json");
     const auto length = static_cast<lua_Integer>(lua_rawlen(state_, index));
     if (is_marked_array(state_, index)) return array(index, depth, length);
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;  // the table's own: nothing runs that could change it
     lua_Integer places = 0;
     for (lua_pushnil(state_); lua_next(state_, index) != 0; lua_pop(state_, 1)) {
       if (lua_type(state_, -2) == LUA_TSTRING) {
         std::size_t bytes = 0;
         const char* name = lua_tolstring(state_, -2, &bytes);
         names.emplace_back(name, bytes);
+        // A table of a million names that holds itself would be collected at every level.
+        pending_ += bytes + sizeof(std::string_view);
+        if (pending_ > max_bytes_) too_large();
       } else if (lua_isinteger(state_, -2) != 0) {
         ++places;
       } else {
-        luaL_error(state_, "json: a %s can not be a key", luaL_typename(state_, -2));
+        raise(state_, fmt::format("json: a {} can not be a key", luaL_typename(state_, -2)));
       }
     }
     if (places == 0) return object(index, depth, std::move(names));
     if (!names.empty() || places != length)
-      luaL_error(state_, "json: a table is either a list 1..n or has texts as keys");
+      raise(state_, "json: a table is either a list 1..n or has texts as keys");
     array(index, depth, length);
   }
 
@@ -113,11 +148,12 @@ class Encoder {
     add("]");
   }
 
-  void object(int index, int depth, std::vector<std::string> names) {
+  void object(int index, int depth, std::vector<std::string_view> names) {
     std::sort(names.begin(), names.end());
     add("{");
-    for (const std::string& name : names) {
+    for (const std::string_view& name : names) {
       if (&name != &names.front()) add(",");
+      pending_ -= name.size() + sizeof(std::string_view);
       quoted(name);
       add(":");
       lua_pushlstring(state_, name.data(), name.size());
@@ -131,6 +167,7 @@ class Encoder {
   lua_State* state_;
   std::size_t max_bytes_;
   std::string out_;
+  std::size_t pending_ = 0;  // names of open objects that are still to be written
 };
 
 // Builds the value on the Lua stack: below each open container its own place, keys above objects.
@@ -216,6 +253,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 };
 
 int json_encode(lua_State* state) {
+  spend_budget(state);
   luaL_checkany(state, 1);
   const std::string text = encode_json(state, 1, limits::kMaxFrameBytes);
   lua_pushlstring(state, text.data(), text.size());
@@ -223,10 +261,11 @@ int json_encode(lua_State* state) {
 }
 
 int json_decode(lua_State* state) {
+  spend_budget(state);
   std::size_t length = 0;
   const char* bytes = luaL_checklstring(state, 1, &length);
   if (push_json(state, {bytes, length})) return 1;
-  return luaL_error(state, "json: %s", lua_tostring(state, -1));
+  raise(state, fmt::format("json: {}", lua_tostring(state, -1)));
 }
 
 int json_array(lua_State* state) {
@@ -237,7 +276,7 @@ int json_array(lua_State* state) {
   luaL_checktype(state, 1, LUA_TTABLE);
   lua_settop(state, 1);
   if (lua_getmetatable(state, 1) != 0 && !is_marked_array(state, 1))
-    return luaL_error(state, "json.array: the table has a metatable of its own");
+    raise(state, "json.array: the table has a metatable of its own");
   lua_settop(state, 1);
   luaL_setmetatable(state, kArrayMetatable);
   return 1;

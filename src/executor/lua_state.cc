@@ -37,6 +37,39 @@ RunningScript& running_script(lua_State* state) {
   return **static_cast<RunningScript**>(lua_getextraspace(state));
 }
 
+void hook_budget(lua_State* state, int instructions) {
+  lua_sethook(
+      state, [](lua_State* running, lua_Debug*) { spend_budget(running); }, LUA_MASKCOUNT,
+      instructions);
+}
+
+void spend_budget(lua_State* state) {
+  LoopBudget& budget = running_script(state).budget;
+  if (!budget.has_fired && !budget.is_used_up()) return;
+  budget.has_fired = true;
+  hook_budget(state, 1);
+  luaL_error(state, "the loop budget is used up");
+}
+
+void push_script_place(lua_State* state) {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(state, level, &frame) != 0; ++level) {
+    lua_getinfo(state, "Sl", &frame);
+    if (frame.currentline <= 0 || std::string_view{frame.source} != kScriptChunk) continue;
+    lua_pushfstring(state, "%s:%d: ", frame.short_src, frame.currentline);
+    return;
+  }
+  lua_pushliteral(state, "");
+}
+
+void raise(lua_State* state, std::string_view message) {
+  push_script_place(state);
+  lua_pushlstring(state, message.data(), message.size());
+  lua_concat(state, 2);
+  lua_error(state);
+  std::abort();  // lua_error is declared as if it could return
+}
+
 std::string text_of(lua_State* state, int index, std::size_t max_bytes) {
   std::size_t length = 0;
   const char* bytes = luaL_tolstring(state, index, &length);

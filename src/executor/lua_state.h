@@ -58,11 +58,29 @@ class LoopBudget {
 struct RunningScript {
   ScriptPort& port;
   LoopBudget& budget;
+  std::size_t logged = 0;  // bytes
 };
 
 // The script this state runs; set once before any of it runs.
 void attach(lua_State* state, RunningScript& script);
 RunningScript& running_script(lua_State* state);
+
+// Raises once the budget is used up, and from then on before every instruction: no pcall, no
+// __close and no handler outlives it. Called by the hook, and first of all by whatever a script can
+// call in a loop of C (string.gsub, table.sort), where no hook runs.
+void spend_budget(lua_State* state);
+inline constexpr int kInstructionsPerCheck = 100;  // a look costs 3 % of them
+void hook_budget(lua_State* state, int instructions);
+
+// The name of a script's chunk, in "script:3: ...".
+inline constexpr const char* kScriptChunk = "=script";
+
+// Pushes "script:3: ", the innermost place in the script itself, whatever of ours it has called;
+// "" where none of the script's functions runs.
+void push_script_place(lua_State* state);
+
+// Raises a text with the script's place in front.
+[[noreturn]] void raise(lua_State* state, std::string_view message);
 
 // The value on top as text for people, at most `max_bytes`, valid UTF-8. Calls __tostring, so only
 // in protected code.
