@@ -6,6 +6,7 @@
 #include <lua.hpp>
 
 #include "domain/limits.h"
+#include "executor/api_module.h"
 #include "executor/lua_json.h"
 #include "executor/lua_state.h"
 
@@ -56,23 +57,21 @@ int error_to_text(lua_State* state) {
   return 1;
 }
 
-ScriptCall call_from_arguments(lua_State* state) {
+// The path at index 1 and, where there is one, the body at index 2.
+ScriptCall read_call(lua_State* state, const char* method) {
   ScriptCall call;
-  call.method = lua_tostring(state, lua_upvalueindex(1));
-  luaL_checktype(state, 1, LUA_TSTRING);
+  call.method = method;
   std::size_t length = 0;
   const char* path = lua_tolstring(state, 1, &length);
-  luaL_argcheck(state, length <= limits::kMaxApiPathBytes, 1, "the path is too long");
+  if (length > limits::kMaxApiPathBytes) raise(state, "the path is too long");
   call.path.assign(path, length);
   if (lua_isnoneornil(state, 2)) return call;
-  luaL_argcheck(state, call.method != "GET", 2, "a GET takes no body: filters go into the path");
+  if (call.method == "GET") raise(state, "a GET takes no body: filters go into the path");
   call.body = encode_json(state, 2, kMaxBodyBytes);
   return call;
 }
 
-int api_call(lua_State* state) {
-  spend_budget(state);
-  const ScriptCall call = call_from_arguments(state);
+int perform(lua_State* state, const ScriptCall& call) {
   RunningScript& script = running_script(state);
   const CallAnswer answer = script.budget.without([&] { return script.port.call(call); });
 
@@ -91,6 +90,52 @@ int api_call(lua_State* state) {
   return 2;
 }
 
+int script_call(lua_State* state) {
+  spend_budget(state);
+  luaL_checktype(state, 1, LUA_TSTRING);
+  return perform(state, read_call(state, lua_tostring(state, lua_upvalueindex(1))));
+}
+
+// What the module of api_module.lua is given: its header says what each does.
+int module_call(lua_State* state) {
+  spend_budget(state);
+  const std::string method = luaL_checkstring(state, 1);
+  lua_remove(state, 1);
+  return perform(state, read_call(state, method.c_str()));
+}
+
+int module_fail(lua_State* state) {
+  std::size_t length = 0;
+  const char* message = luaL_checklstring(state, 1, &length);
+  raise(state, {message, length});
+}
+
+int call_wrapped(lua_State* state) {
+  lua_pushvalue(state, lua_upvalueindex(1));
+  lua_insert(state, 1);
+  lua_call(state, lua_gettop(state) - 1, LUA_MULTRET);
+  return lua_gettop(state);
+}
+
+int module_wrap(lua_State* state) {
+  luaL_checktype(state, 1, LUA_TFUNCTION);
+  lua_settop(state, 1);
+  lua_pushcclosure(state, call_wrapped, 1);
+  return 1;
+}
+
+// The table `api` is on top.
+void run_module(lua_State* state) {
+  const std::string_view source = api_module_source();
+  if (luaL_loadbufferx(state, source.data(), source.size(), "=api", "t") != LUA_OK)
+    lua_error(state);
+  lua_pushvalue(state, -2);
+  lua_pushcfunction(state, module_call);
+  lua_pushcfunction(state, module_fail);
+  lua_pushcfunction(state, module_wrap);
+  lua_call(state, 4, 0);
+}
+
 }  // namespace
 
 void open_api(lua_State* state) {
@@ -106,9 +151,10 @@ void open_api(lua_State* state) {
   lua_newtable(state);
   for (const auto& [name, method] : kCalls) {
     lua_pushstring(state, method);
-    lua_pushcclosure(state, api_call, 1);
+    lua_pushcclosure(state, script_call, 1);
     lua_setfield(state, -2, name);
   }
+  run_module(state);
   lua_setglobal(state, "api");
 }
 

@@ -23,7 +23,7 @@ class CreepingClock final : public Clock {
   mutable MonoTime now_{};
 };
 
-class Stage final : public ScriptPort {
+class Stage : public ScriptPort {
  public:
   ScriptEnd run(const std::string& source) {
     start.source = source;
