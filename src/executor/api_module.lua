@@ -213,12 +213,11 @@ local function field_id(field, name)
   return field_ids[field] or fail(format("%s: there is no custom field named %s", name, field))
 end
 
--- The API takes texts; a table is sent as it is (selected_values_to_add_or_update and so on).
+-- A table is the whole body: selected_values_to_add_or_update and so on.
 local function field_value(value, name)
   local kind = type(value)
   if kind == "table" then return value end
   if kind == "nil" or kind == "function" then fail(format("%s: the value can not be a %s", name, kind)) end
-  if kind == "number" then value = tostring(to_integer(value) or value) end
   return {value = value}
 end
 

@@ -190,10 +190,10 @@ TEST(ApiCustomFields, AreSetByIdOrByNameAndTheNamesAreAskedForOnce) {
   EXPECT_EQ(stage.calls,
             (Calls{{"PUT", "/cards/7/customFields/4", R"({"value":"a"})"},
                    get("/customFields"),
-                   {"PUT", "/cards/7/customFields/4", R"({"value":"12.5"})"},
+                   {"PUT", "/cards/7/customFields/4", R"({"value":12.5})"},
                    {"PUT", "/cards/7/customFields/5", R"({"selected_value_ids_to_remove":[1]})"},
                    {"PATCH", "/cards/7",
-                    R"({"custom_fields_to_add_or_update":[{"field_id":4,"value":"3"},)"
+                    R"({"custom_fields_to_add_or_update":[{"field_id":4,"value":3},)"
                     R"({"field_id":5,"value":"x"}]})"}}));
   EXPECT_EQ(stage.run("api.set_custom_field(7, 'Nope', 1)").message,
             "script:1: api.set_custom_field: there is no custom field named Nope");
