@@ -1,0 +1,2 @@
+-- expect: failed 301 "json"
+api.post('/cards', {f = print})

@@ -1,0 +1,2 @@
+-- expect: failed 301 "nested deeper"
+api.get('/deep')

@@ -1,0 +1,2 @@
+-- expect: killed 303 "wall"
+api.get('/drip')

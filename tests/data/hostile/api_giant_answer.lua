@@ -1,0 +1,2 @@
+-- expect: failed 301 "too large"
+api.get('/giant')

@@ -1,0 +1,2 @@
+-- expect: failed 301 "not JSON"
+api.get('/html')

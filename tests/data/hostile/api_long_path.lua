@@ -1,0 +1,2 @@
+-- expect: failed 301 "too long"
+api.get('/' .. ('x'):rep(9000))

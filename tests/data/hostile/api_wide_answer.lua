@@ -1,0 +1,2 @@
+-- expect: failed 302 "bytes of memory"
+api.get('/wide')

@@ -1,0 +1,2 @@
+-- expect: failed 301 "global 'coroutine'"
+coroutine.wrap(function() while true do end end)()

@@ -1,0 +1,2 @@
+-- expect: failed 301 "nil value"
+string.dump(function() end)

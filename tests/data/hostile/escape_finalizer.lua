@@ -1,0 +1,2 @@
+-- expect: failed 301 "__gc"
+setmetatable({}, {__gc = function() while true do end end})

@@ -1,0 +1,2 @@
+-- expect: failed 301 "redirects are not followed"
+api.get('/redirect')

@@ -1,0 +1,2 @@
+-- expect: failed 301
+error('\xff\0\u{1F600}\xc3', 0)

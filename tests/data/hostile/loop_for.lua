@@ -1,0 +1,2 @@
+-- expect: failed 301 "own code ran longer than"
+for _ = 1, math.huge do end

@@ -1,0 +1,3 @@
+-- expect: failed 301 "own code ran longer than"
+::again::
+goto again

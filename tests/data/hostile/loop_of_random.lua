@@ -1,0 +1,2 @@
+-- expect: failed 301 "own code ran longer than"
+while true do math.random(0) end

@@ -1,0 +1,3 @@
+-- expect: failed 301 "own code ran longer than"
+local function again() return again() end
+again()

@@ -1,0 +1,3 @@
+-- expect: failed 302 "bytes of memory"
+local s = 'x'
+while true do s = s:gsub('.', '%0%0') end

@@ -1,0 +1,2 @@
+-- expect: failed 302
+error('not enough memory', 0)

@@ -1,0 +1,3 @@
+-- expect: failed 301 "stack overflow"
+local function f(s) return (s:gsub('.', f)) end
+f('a')

@@ -1,0 +1,2 @@
+-- expect: failed 301 "nested deeper than 100"
+return json.decode(('['):rep(100000))

@@ -1,0 +1,3 @@
+-- expect: succeeded
+local function f() return pcall(f) end
+f()

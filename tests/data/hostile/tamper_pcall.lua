@@ -1,0 +1,3 @@
+-- expect: failed 301 "attempt to"
+pcall = nil
+pcall(error)
