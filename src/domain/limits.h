@@ -88,6 +88,11 @@ inline constexpr Millis kExecutorSettled =
     10s;                                    // a master that lived this long failed for a new reason
 inline constexpr Millis kScriptStart = 5s;  // zygote's fork takes about 1 ms
 inline constexpr Millis kScriptCpuBeyondBudget = 2s;
+// What a script process may hold beside its Lua state: a frame of 16 MiB as text, decoded, and on
+// its way out.
+inline constexpr std::size_t kScriptMemoryBeyondLua = 8 * kMaxFrameBytes;
+inline constexpr std::size_t kScriptStack = 8UL * 1024 * 1024;  // the usual one, now also the hard
+inline constexpr Millis kSandboxTry = 5s;  // one attempt of the self-test; each takes about 1 ms
 inline constexpr Millis kStoreRetryMin = 200ms;
 inline constexpr Millis kStoreRetryMax = 5s;
 inline constexpr Millis kStopFinish = 10s;  // what writing the last rows may take once told to stop

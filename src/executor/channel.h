@@ -29,6 +29,8 @@ inline constexpr std::string_view kIdle = "idle";            // ready for the ne
 inline constexpr std::string_view kAbandoned = "abandoned";  // that row is finished
 // worker -> master -> zygote:
 inline constexpr std::string_view kSpawn = "spawn";  // limits, + script socket, control socket
+// zygote -> master, once:
+inline constexpr std::string_view kSandbox = "sandbox";  // its report, as to_text() has it
 // zygote -> worker, on the control socket:
 inline constexpr std::string_view kStarted = "started";  // pid
 inline constexpr std::string_view kFailed = "failed";    // why there is no script process

@@ -21,6 +21,7 @@
 #include "executor/pool.h"
 #include "executor/refusals.h"
 #include "executor/roles.h"
+#include "executor/sandbox_report.h"
 #include "executor/spawn.h"
 
 namespace coderunner::executor {
@@ -78,17 +79,42 @@ class Master {
 
     std::vector<pollfd> polled{{descriptors_.exits.get(), POLLIN, 0},
                                {descriptors_.parent.get(), POLLIN, 0},
-                               {accepts ? descriptors_.listener.get() : -1, POLLIN, 0}};
+                               {accepts ? descriptors_.listener.get() : -1, POLLIN, 0},
+                               {zygote_.get(), POLLIN, 0}};
     for (PoolWorker& worker : pool_.workers()) polled.push_back({worker.channel.get(), POLLIN, 0});
     refusals_.add_to(polled);
     poll_until(polled, until, parts_.clock);
 
-    std::size_t at = 3;
+    std::size_t at = 4;
     for (PoolWorker& worker : pool_.workers())
       if (polled[at++].revents != 0) hear(worker);
     if (polled[0].revents != 0) reap();
     if (polled[1].revents != 0) hear_parent();
+    if (polled[3].revents != 0) hear_zygote();
     if (polled[2].revents != 0 && phase_ == Phase::serving) accept_one();
+  }
+
+  void hear_zygote() {
+    const Received received = receive_message(zygote_.get());
+    if (std::holds_alternative<PeerGone>(received)) zygote_.close();  // reaped in a moment
+    const auto* message = std::get_if<Message>(&received);
+    if (message == nullptr) return;
+    if (message->verb == kFailed) not_started(message->text);
+    const auto report =
+        message->verb == kSandbox ? parse_sandbox_report(message->text) : std::nullopt;
+    if (report) tell_sandbox(*report);
+  }
+
+  void tell_sandbox(const SandboxReport& report) {
+    if (report.is_complete()) {
+      parts_.events.record(
+          {Level::info, "sandbox", std::nullopt, {{"holds", report.names_of(true)}}});
+      return;
+    }
+    parts_.events.record({Level::warn,
+                          "sandbox_incomplete",
+                          std::nullopt,
+                          {{"holds", report.names_of(true)}, {"missing", report.missing()}}});
   }
 
   void hear(PoolWorker& worker) {

@@ -16,6 +16,7 @@
 
 #include "executor/channel.h"
 #include "executor/roles.h"
+#include "executor/sandbox_proof.h"
 #include "executor/script_process.h"
 #include "executor/spawn.h"
 
@@ -29,12 +30,20 @@ struct ScriptChild {
 
 class Zygote {
  public:
-  Zygote(Descriptor master, Descriptor exits, const Clock& clock)
-      : master_(std::move(master)), exits_(std::move(exits)), clock_(clock) {}
+  Zygote(Descriptor master, Descriptor exits, Sandbox sandbox, const Clock& clock)
+      : master_(std::move(master)),
+        exits_(std::move(exits)),
+        sandbox_(std::move(sandbox)),
+        clock_(clock) {}
+
+  void tell_what_holds() {
+    send_message(master_.get(), kSandbox, to_text(prove_sandbox(sandbox_)));
+  }
 
   // Crash window master-lost: workers finish their runs, and their scripts live until then.
+  // Without the init of their pid namespace no other script can be forked.
   void serve() {
-    while (master_.is_open() || !children_.empty()) step();
+    while (!has_lost_init_ && (master_.is_open() || !children_.empty())) step();
   }
 
  private:
@@ -64,6 +73,7 @@ class Zygote {
     int status = 0;
     for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
          pid = ::waitpid(-1, &status, WNOHANG)) {
+      has_lost_init_ = has_lost_init_ || pid == sandbox_.init();
       const auto ended = std::find_if(children_.begin(), children_.end(),
                                       [pid](const ScriptChild& child) { return child.pid == pid; });
       if (ended == children_.end()) continue;
@@ -82,12 +92,9 @@ class Zygote {
   }
 
   void start_script(Message& request) {
-    Jail jail;
-    jail.socket = request.descriptors[0].get();
-    jail.parent = ::getpid();
     const auto limits = parse_spawn_text(request.text);
     if (!limits) return;  // both ends close: the worker sees it
-    jail.limits = *limits;
+    const Jail jail = sandbox_.jail(request.descriptors[0].get(), *limits);
     Descriptor control = std::move(request.descriptors[1]);
 
     // Crash window forked-untold: the script dies with this process; the worker sees both sockets
@@ -104,8 +111,10 @@ class Zygote {
 
   Descriptor master_;
   Descriptor exits_;
+  Sandbox sandbox_;
   const Clock& clock_;
   std::list<ScriptChild> children_;
+  bool has_lost_init_ = false;
 };
 
 constexpr int kNotByHand = 2;  // bad usage: only the master has this channel to give
@@ -121,7 +130,15 @@ int run_zygote(const Clock& clock) {
   ignore_group_signals("cr-zygote");
   Descriptor exits = child_exits();
   if (!exits.is_open()) return 1;
-  Zygote{Descriptor{kZygoteMasterChannel}, std::move(exits), clock}.serve();
+  Descriptor master{kZygoteMasterChannel};
+  auto sandbox = Sandbox::set_up();
+  if (!sandbox) {
+    send_message(master.get(), kFailed, sandbox.error().message);
+    return 1;
+  }
+  Zygote zygote{std::move(master), std::move(exits), std::move(*sandbox), clock};
+  zygote.tell_what_holds();
+  zygote.serve();
   return 0;
 }
 

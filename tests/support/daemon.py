@@ -167,8 +167,12 @@ class Daemon:
     def workers(self) -> list[Process]:
         return self._of_role("executor-worker")
 
+    def _zygotes_and_forks(self) -> list[Process]:
+        """Without the init of the scripts' pid namespace, which runs no script."""
+        return [one for one in self._of_role("executor-zygote") if one.name != "cr-script-init"]
+
     def zygotes(self) -> list[Process]:
-        forks = self._of_role("executor-zygote")
+        forks = self._zygotes_and_forks()
         pids = {one.pid for one in forks}
         return [one for one in forks if one.parent not in pids]
 
@@ -179,7 +183,7 @@ class Daemon:
     def scripts(self) -> list[Process]:
         """The script processes: forks of a zygote, under its arguments."""
         zygotes = {one.pid for one in self.zygotes()}
-        return [one for one in self.all_processes() if one.parent in zygotes]
+        return [one for one in self._zygotes_and_forks() if one.parent in zygotes]
 
     # ---- What it says
 

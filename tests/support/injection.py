@@ -23,14 +23,17 @@ DETACH_LIMIT = 0.2
 class Trace:
     """Follows a process until close(); `signal` is sent at a thread's `when`-th call.
 
-    With the id of a thread and `follow` false: that thread alone.
+    With `call`, each of `calls` is made as that one instead: one that takes nothing and changes nothing. With the id of a
+    thread and `follow` false: that thread alone.
     """
 
-    def __init__(self, pid: int, calls: str, signal: str = "", when: int = 0, follow: bool = True):
+    def __init__(self, pid: int, calls: str, signal: str = "", when: int = 0, follow: bool = True,
+                 call: str = ""):
         handle, name = tempfile.mkstemp(prefix="coderunner-trace-")
         os.close(handle)
         self._file = pathlib.Path(name)
         inject = [f"--inject={calls}:signal={signal}:when={when}"] if signal else []
+        inject += [f"--inject={calls}:retval=0:syscall={call}"] if call else []
         self._strace = subprocess.Popen(
             ["strace", *(["-f"] if follow else []), "-p", str(pid), f"--trace={calls}", "-s", "64",
              "-o", name, *inject],

@@ -25,6 +25,7 @@ class Process:
     state: str
     start_time: int          # in clock ticks since boot: with the pid, an identity
     arguments: tuple[str, ...]
+    name: str = ""           # as it calls itself
 
     @property
     def is_zombie(self) -> bool:
@@ -40,7 +41,8 @@ def read_process(pid: int) -> Process | None:
         return None
     fields = stat[stat.rindex(")") + 2:].split()  # the name before it may hold anything
     return Process(pid, int(fields[1]), int(fields[2]), int(fields[3]), fields[0], int(fields[19]),
-                   tuple(arguments.decode(errors="replace").split("\0")[:-1]))
+                   tuple(arguments.decode(errors="replace").split("\0")[:-1]),
+                   stat[stat.index("(") + 1:stat.rindex(")")])
 
 
 def every_process() -> Iterator[Process]:
