@@ -1,5 +1,6 @@
 // The commands that end by themselves: what each prints and its exit status (contract section 1).
-// Called by main. They speak HTTP only, except `check` and `migrate`.
+// Called by main. They speak HTTP only, except `check`,
+// `doctor` and `migrate`.
 #pragma once
 
 #include <functional>
@@ -33,6 +34,7 @@ int run_show(const ShowCommand& command, const CommandContext& context);
 int run_logs(const LogsCommand& command, const CommandContext& context);
 int run_check(const CheckCommand& command, const CommandContext& context);
 int run_simulate(const SimulateCommand& command, const CommandContext& context);
+int run_doctor(const DoctorCommand& command, const CommandContext& context);
 int run_migrate(const MigrateCommand& command, const CommandContext& context);
 int run_cancel(const CancelCommand& command, const CommandContext& context);
 int run_pause(const PauseCommand& command, const CommandContext& context);

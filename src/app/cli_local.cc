@@ -6,6 +6,7 @@
 #include "adapters/system/file.h"
 #include "adapters/system/system_clock.h"
 #include "app/cli_commands.h"
+#include "app/doctor.h"
 #include "executor/lua_check.h"
 
 namespace coderunner::app {
@@ -28,6 +29,13 @@ int run_check(const CheckCommand& command, const CommandContext& context) {
                             escape_controls(problem->message)));
   }
   return problem ? kFailed : kSuccess;
+}
+
+int run_doctor(const DoctorCommand& command, const CommandContext& context) {
+  const auto findings = examine(context.settings, context.clock);
+  context.out(command.json ? doctor_json(findings, &context.settings)
+                           : doctor_text(findings, &context.settings));
+  return is_healthy(findings) ? kSuccess : kFailed;
 }
 
 }  // namespace coderunner::app

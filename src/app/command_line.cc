@@ -39,6 +39,7 @@ struct Draft {
   LogsCommand logs;
   CheckCommand check;
   SimulateCommand simulate;
+  DoctorCommand doctor;
   OperateDraft operate;
 };
 
@@ -159,6 +160,13 @@ void add_check(CLI::App& app, Draft& draft) {
   command->add_flag("--json", draft.check.json, "Print JSON");
 }
 
+void add_doctor(CLI::App& app, Draft& draft) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "Check what a start needs, and say what to do where it is not");
+  command->add_flag("--json", draft.doctor.json, "Print JSON");
+  add_config_options(*command, draft);
+}
+
 void add_simulate(CLI::App& app, Draft& draft) {
   SimulateCommand& simulate = draft.simulate;
   sim::ReplayOptions& is = simulate.options;
@@ -210,6 +218,7 @@ Command pick(const CLI::App& app, Draft& draft) {
   if (name == "list") return std::move(draft.list);
   if (name == "show") return std::move(draft.show);
   if (name == "logs") return std::move(draft.logs);
+  if (name == "doctor") return draft.doctor;
   if (name == "simulate") return std::move(draft.simulate);
   if (const auto operating = pick_operating(app, draft.operate)) return *operating;
   return std::move(draft.check);
@@ -255,6 +264,7 @@ std::variant<CommandLine, NothingToRun> parse_command_line(const std::vector<std
   });
   add_check(app, draft);
   add_simulate(app, draft);
+  add_doctor(app, draft);
   try {
     std::vector<std::string> reversed{words.rbegin(), words.rend()};  // as CLI11 takes them
     app.parse(std::move(reversed));

@@ -81,6 +81,11 @@ struct CheckCommand {
   friend bool operator==(const CheckCommand&, const CheckCommand&) = default;
 };
 
+struct DoctorCommand {
+  bool json = false;
+  friend bool operator==(const DoctorCommand&, const DoctorCommand&) = default;
+};
+
 struct SimulateCommand {
   std::string trace;
   sim::ReplayOptions options;
@@ -132,10 +137,11 @@ struct GateClearCommand {
   friend bool operator==(const GateClearCommand&, const GateClearCommand&) = default;
 };
 
-using Command = std::variant<ServeCommand, MigrateCommand, SubmitCommand, StatusCommand,
-                             ListCommand, ShowCommand, LogsCommand, CheckCommand, SimulateCommand,
-                             CancelCommand, PauseCommand, ResumeCommand, AccountShowCommand,
-                             AccountSetCommand, GateListCommand, GateSetCommand, GateClearCommand>;
+using Command =
+    std::variant<ServeCommand, MigrateCommand, SubmitCommand, StatusCommand, ListCommand,
+                 ShowCommand, LogsCommand, CheckCommand, SimulateCommand, DoctorCommand,
+                 CancelCommand, PauseCommand, ResumeCommand, AccountShowCommand, AccountSetCommand,
+                 GateListCommand, GateSetCommand, GateClearCommand>;
 
 struct CommandLine {
   ConfigOptions config;

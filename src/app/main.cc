@@ -16,6 +16,7 @@
 #include "app/cli_commands.h"
 #include "app/command_line.h"
 #include "app/config.h"
+#include "app/doctor.h"
 #include "app/executor_entry.h"
 #include "app/serve.h"
 
@@ -54,6 +55,7 @@ int run(const CommandLine& line, const Settings& settings, const ServerHints& hi
     int operator()(const LogsCommand& command) const { return run_logs(command, context); }
     int operator()(const CheckCommand& command) const { return run_check(command, context); }
     int operator()(const SimulateCommand& command) const { return run_simulate(command, context); }
+    int operator()(const DoctorCommand& command) const { return run_doctor(command, context); }
     int operator()(const CancelCommand& command) const { return run_cancel(command, context); }
     int operator()(const PauseCommand& command) const { return run_pause(command, context); }
     int operator()(const ResumeCommand& command) const { return run_resume(command, context); }
@@ -81,6 +83,15 @@ std::string value_or_empty(const std::map<std::string, std::string>& environment
   return found == environment.end() ? std::string{} : found->second;
 }
 
+// Bad configuration keeps its exit status, also where it was asked about.
+int tell_broken_settings(const DoctorCommand& doctor, const Error& error) {
+  const std::vector<Finding> findings{
+      {"configuration", Grade::fail, error.message, "correct it; nothing else was looked at"}};
+  fmt::print(stdout, "{}",
+             doctor.json ? doctor_json(findings, nullptr) : doctor_text(findings, nullptr));
+  return kBadUsage;
+}
+
 int run_command(const std::vector<std::string>& words) {
   const auto parsed = parse_command_line(words);
   if (const auto* nothing = std::get_if<NothingToRun>(&parsed)) {
@@ -97,6 +108,8 @@ int run_command(const std::vector<std::string>& words) {
   const auto settings = load_settings(
       {.file = line.config.file, .environment = environment, .overrides = line.config.settings});
   if (!settings) {
+    if (const auto* doctor = std::get_if<DoctorCommand>(&line.command))
+      return tell_broken_settings(*doctor, settings.error());
     complain(settings.error().message);
     return kBadUsage;
   }

@@ -36,8 +36,13 @@ TEST(CommandLineTest, TakesServeWithAllRolesUnlessSomeAreNamed) {
 }
 
 TEST(CommandLineTest, TakesConfigurationAndOverridesOnEveryCommandThatReadsThem) {
-  for (const Words& words : std::vector<Words>{
-           {"serve"}, {"migrate"}, {"status"}, {"list"}, {"show", "7"}, {"logs", "7"}}) {
+  for (const Words& words : std::vector<Words>{{"serve"},
+                                               {"migrate"},
+                                               {"doctor"},
+                                               {"status"},
+                                               {"list"},
+                                               {"show", "7"},
+                                               {"logs", "7"}}) {
     Words longer = words;
     longer.insert(longer.end(), {"--config", "q.toml", "--set", "queue.concurrency=8", "--set",
                                  "store.url=sqlite:a=b.db"});
