@@ -23,8 +23,8 @@ DETACH_LIMIT = 0.2
 class Trace:
     """Follows a process until close(); `signal` is sent at a thread's `when`-th call.
 
-    With `call`, each of `calls` is made as that one instead: one that takes nothing and changes nothing. With the id of a
-    thread and `follow` false: that thread alone.
+    With `call`, each of `calls` is made as that one instead: one that takes nothing and changes
+    nothing. With the id of a thread and `follow` false: that thread alone.
     """
 
     def __init__(self, pid: int, calls: str, signal: str = "", when: int = 0, follow: bool = True,
