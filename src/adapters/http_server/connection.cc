@@ -1,5 +1,6 @@
 #include "adapters/http_server/connection.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <boost/asio/buffer.hpp>
@@ -175,6 +176,9 @@ HttpRequest Connection::take_request() {
   }
   request.body = std::move(message.body());
   request.peer = peer_;
+  request.duplicate_connection = [socket = socket_.native_handle()] {
+    return ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
+  };
   return request;
 }
 

@@ -22,6 +22,10 @@ struct HttpRequest {
       headers;  // names in lower case; a repeated header is joined with ", "
   std::string body;
   std::string peer;  // "127.0.0.1:40112" or "unix"
+  // While the handler is called, on its thread: one more descriptor of this connection, the
+  // caller's to close, never to read or write. It tells (POLLRDHUP) when the client has gone. -1
+  // where there is none left. Empty where there is no connection.
+  std::function<int()> duplicate_connection = {};
 
   // The header's value, empty where it was not sent. `name` in lower case.
   std::string_view header(std::string_view name) const {
