@@ -24,6 +24,14 @@ HttpResponse field_error(const FieldError& error) {
   return error_answer(400, {.code = 400, .message = error.message, .field = error.field});
 }
 
+HttpResponse unparsable_answer(const SyntaxError& error, std::optional<ExecutionId> execution) {
+  return error_answer(422, {.code = number(ErrorCode::does_not_parse),
+                            .message = "the script does not parse: line " +
+                                       std::to_string(error.line) + ": " + error.message,
+                            .line = error.line,
+                            .execution = execution});
+}
+
 HttpResponse store_error(const Error& error) {
   const bool unknown = error.kind == Failure::unknown_outcome;
   const bool away = unknown || error.kind == Failure::unavailable || error.kind == Failure::corrupt;

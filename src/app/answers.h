@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "app/json_views.h"
 #include "base/result.h"
 #include "domain/admission_policy.h"
+#include "seams/script_check.h"
 
 namespace coderunner::app {
 
@@ -20,6 +22,8 @@ HttpResponse error_answer(int status, const ErrorView& error);
 HttpResponse plain_error(int status, std::string message);
 // 400 that names the field.
 HttpResponse field_error(const FieldError& error);
+// 422, code 201; `execution` where a row was kept.
+HttpResponse unparsable_answer(const SyntaxError& error, std::optional<ExecutionId> execution);
 // 503 where the store is away or nobody knows what it did, else 500.
 HttpResponse store_error(const Error& error);
 // 405 with what is possible, as the Allow header has it.

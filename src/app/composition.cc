@@ -27,6 +27,12 @@ executor::RunSettings run_settings(const Settings& settings) {
                  .gate = gate_policy(settings)}};
 }
 
+executor::RunSettings test_run_settings(const Settings& settings) {
+  executor::RunSettings run = run_settings(settings);
+  run.wall = executor::test_wall(run.wall);
+  return run;
+}
+
 std::string lock_path(const Settings& settings) {
   std::string_view path = settings.store.url;
   if (path.starts_with(kSqlite)) path.remove_prefix(kSqlite.size());

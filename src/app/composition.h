@@ -11,6 +11,7 @@ namespace coderunner::app {
 
 executor::PoolSettings pool_settings(const Settings& settings);
 executor::RunSettings run_settings(const Settings& settings);
+executor::RunSettings test_run_settings(const Settings& settings);  // of the test lane
 GatePolicy gate_policy(const Settings& settings);
 
 // The drainer's lock beside the store: "var/coderunner.db.lock".

@@ -1,5 +1,6 @@
 #include "app/executor_entry.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "domain/limits.h"
 #include "executor/master.h"
 #include "executor/run.h"
+#include "executor/test_worker.h"
 #include "executor/worker.h"
 #include "executor/zygote.h"
 
@@ -108,12 +110,52 @@ int run_worker_role() {
                                                         .serve_one = serve_one});
 }
 
+// Stands in while the store can not be opened.
+class GatesAway final : public GateStore {
+ public:
+  Result<Gate> close(const Gate&, UtcTime) override { return away(); }
+  Result<std::vector<Gate>> closed(UtcTime) override { return away(); }
+  Result<std::optional<Gate>> closed(const ApiKeyHash&, UtcTime) override { return away(); }
+  Result<std::optional<Gate>> last(const ApiKeyHash&) override { return away(); }
+  Result<Done> clear(const ApiKeyHash&) override { return away(); }
+
+ private:
+  static Error away() { return fail(Failure::unavailable, "the store can not be opened"); }
+};
+
+int run_test_worker_role() {
+  const SystemClock clock;
+  SystemEntropy entropy;
+  const auto settings = own_settings(executor::Role::test_worker);
+  LogEvents events{{.format = settings ? settings->log.format : LogFormat::logfmt,
+                    .role = "executor-test-worker"},
+                   clock};
+  if (!settings) return failed(events, "settings", settings.error());
+  GatesAway away;
+  std::unique_ptr<sql::SqlStore> store;
+  const auto gates = [&]() -> GateStore& {
+    if (store) return store->gates();
+    auto opened = sql::open_store({.url = settings->store.url,
+                                   .pause = pause,
+                                   .gate = gate_policy(*settings),
+                                   .writer = sql::Writer::caller},
+                                  clock, entropy, events);
+    if (!opened) return away;  // each read and write of a gate tells of it
+    store = *std::move(opened);
+    return store->gates();
+  };
+  return executor::run_test_worker(
+      test_run_settings(*settings),
+      {.gates = gates, .clock = clock, .entropy = entropy, .events = events});
+}
+
 }  // namespace
 
 int run_executor_role(executor::Role role) {
   switch (role) {
     case executor::Role::master: ignore_broken_pipes(); return run_master_role();
     case executor::Role::worker: ignore_broken_pipes(); return run_worker_role();
+    case executor::Role::test_worker: ignore_broken_pipes(); return run_test_worker_role();
     case executor::Role::zygote: return executor::run_zygote(SystemClock{});
   }
   return 1;

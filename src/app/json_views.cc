@@ -134,6 +134,23 @@ std::string ready_json(const std::vector<std::string>& reasons) {
   return text_of(Json{{"ready", reasons.empty()}, {"reasons", reasons}});
 }
 
+std::string test_report_json(const executor::TestReport& report) {
+  Json logs = Json::array();
+  for (const LogLine& line : report.logs) logs.push_back(log_object(line));
+  const Outcome& outcome = report.outcome;
+  return text_of(Json{{"outcome", to_text(outcome.status())},
+                      {"error_code", outcome.code ? Json(number(*outcome.code)) : Json(nullptr)},
+                      {"error_message", outcome.code ? Json(outcome.message) : Json(nullptr)},
+                      {"ms", report.took.count()},
+                      {"logs", std::move(logs)}});
+}
+
+std::string lint_json(const std::optional<SyntaxError>& error) {
+  Json diagnostics = Json::array();
+  if (error) diagnostics.push_back({{"line", error->line}, {"message", error->message}});
+  return text_of(Json{{"ok", !error}, {"diagnostics", std::move(diagnostics)}});
+}
+
 std::variant<SubmissionFields, FieldError, Error> submission_from_json(std::string_view body) {
   body = without_byte_order_mark(body);
   const auto object = json_object(body);

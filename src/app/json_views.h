@@ -11,6 +11,8 @@
 #include "base/result.h"
 #include "domain/admission_policy.h"
 #include "domain/execution.h"
+#include "executor/test_call.h"
+#include "seams/script_check.h"
 #include "services/observatory.h"
 
 namespace coderunner::app {
@@ -40,6 +42,9 @@ struct ExecutorFigures {
 };
 std::string queue_json(const QueueReport& report, const ExecutorFigures& executor);
 std::string ready_json(const std::vector<std::string>& reasons);
+
+std::string test_report_json(const executor::TestReport& report);
+std::string lint_json(const std::optional<SyntaxError>& error);
 
 // The fields of a submission as sent; FieldError names the first of a wrong type. invalid_input:
 // not JSON at all.

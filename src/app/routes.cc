@@ -8,12 +8,12 @@
 
 #include "app/answers.h"
 #include "app/request_parts.h"
+#include "app/submission_body.h"
 #include "domain/limits.h"
 
 namespace coderunner::app {
 namespace {
 
-constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr std::string_view kExecutions = "/executions/";
 constexpr std::string_view kLogs = "/logs";
 constexpr const char* kAlive = R"({"status":"ok"})";
@@ -45,12 +45,7 @@ HttpResponse admission_answer(const AdmissionAnswer& answer) {
   if (const auto* rejected = std::get_if<Rejected>(&answer)) return rejected_answer(*rejected);
   if (const auto* error = std::get_if<FieldError>(&answer)) return field_error(*error);
   if (const auto* refused = std::get_if<Unparsable>(&answer))
-    return error_answer(
-        422, {.code = number(ErrorCode::does_not_parse),
-              .message = "the script does not parse: line " + std::to_string(refused->error.line) +
-                         ": " + refused->error.message,
-              .line = refused->error.line,
-              .execution = refused->execution});
+    return unparsable_answer(refused->error, refused->execution);
   return store_error(std::get<Error>(answer));
 }
 
@@ -92,7 +87,7 @@ std::optional<std::pair<ExecutionId, std::string_view>> execution_path(std::stri
 
 // What may be done at a path, for 405; empty: no such path.
 std::string_view allowed_methods(std::string_view path) {
-  if (path == "/codeRunner") return "POST";
+  if (path == "/codeRunner" || path == kTestPath || path == kLintPath) return "POST";
   if (path == "/codeRunner/logs/data" || path == "/queue/data" || path == "/healthz" ||
       path == "/readyz")
     return "GET, HEAD";
@@ -129,6 +124,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
   };
   if (auto error = path_error(request)) return answer(*std::move(error));
   if (request.path == "/healthz") return answer(json_answer(200, kAlive));
+  if (request.path == kTestPath) return parts_.scripts.test(request, std::move(answer));
   const bool taken =
       parts_.pool.post([this, request = std::move(request), answer] { dispatch(request, answer); });
   if (!taken) answer(plain_error(503, "too much is waiting to be done here; try again"));
@@ -138,6 +134,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
 void Routes::dispatch(const HttpRequest& request, const HttpRespond& respond) {
   try {
     if (!operator_methods(request.path).empty()) return respond(operate(request));
+    if (request.path == kLintPath) return respond(parts_.scripts.lint(request));
     if (request.method == "POST") return submit(request, respond);
     respond(read(request));
   } catch (const std::exception&) {
@@ -147,14 +144,8 @@ void Routes::dispatch(const HttpRequest& request, const HttpRespond& respond) {
 
 void Routes::submit(const HttpRequest& request, const HttpRespond& respond) {
   if (parts_.stopping) return respond(plain_error(503, "the server is stopping"));
-  const std::string type = media_type(request);
-  if (type != kJsonType && type != kFormType && !type.empty())
-    return respond(plain_error(415, "send application/json or application/x-www-form-urlencoded"));
-  auto decoded =
-      type == kFormType ? submission_from_form(request.body) : submission_from_json(request.body);
-  if (const auto* error = std::get_if<Error>(&decoded))
-    return respond(plain_error(400, error->message));
-  if (const auto* error = std::get_if<FieldError>(&decoded)) return respond(field_error(*error));
+  auto decoded = read_submission(request);
+  if (auto* refusal = std::get_if<HttpResponse>(&decoded)) return respond(std::move(*refusal));
   SubmissionFields fields = std::get<SubmissionFields>(std::move(decoded));
   if (const auto key = request.headers.find("idempotency-key"); key != request.headers.end())
     fields.idempotency_key = key->second;

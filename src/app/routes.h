@@ -1,5 +1,6 @@
 // HTTP routes of the api role (contract section 2): request in, answer out. Only /healthz is
-// answered on the I/O thread; everything that reads the store or parses goes to the work pool.
+// answered on the I/O thread; everything that reads the store or parses goes to the work pool, and
+// a test run to threads of its own.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "app/json_views.h"
 #include "app/operator_routes.h"
 #include "app/readiness.h"
+#include "app/script_routes.h"
 #include "app/work_pool.h"
 #include "seams/secrets.h"
 #include "seams/store.h"
@@ -23,6 +25,7 @@ struct RoutesParts {
   Admission& admission;
   Observatory& observatory;
   OperatorRoutes& operators;
+  ScriptRoutes& scripts;
   QueueView& view;
   const Secrets& secrets;
   WorkPool& pool;

@@ -30,6 +30,7 @@
 #include "app/readiness.h"
 #include "app/reaper_loop.h"
 #include "app/routes.h"
+#include "app/script_routes.h"
 #include "app/work_pool.h"
 #include "executor/launcher.h"
 #include "executor/lua_check.h"
@@ -102,6 +103,7 @@ class Daemon {
   void say_store_is_away(const Error& error);
   void start_drainer();
   void start_reaper();
+  void make_script_routes();
   void make_routes();
   void make_operators(const std::function<void()>& wake);
   void make_readiness();
@@ -124,6 +126,7 @@ class Daemon {
   std::unique_ptr<SystemProcessProbe> probe_;
   std::optional<ListenSocket> executor_socket_;
   std::unique_ptr<executor::Launcher> launcher_;
+  std::unique_ptr<ScriptRoutes> script_routes_;
   WorkPool pool_;
   Serving serving_;
   std::atomic<Routes*> routes_ = nullptr;                       // set once the store is open
@@ -146,6 +149,7 @@ int Daemon::run() {
   probe_ = std::make_unique<SystemProcessProbe>(*identity);
 
   if (auto done = start_executor(); !done) return fail("executor", done.error());
+  make_script_routes();
   const auto opened = open_store();
   if (!opened && opened.error().kind != Failure::unavailable) return fail("store", opened.error());
   if (!opened) say_store_is_away(opened.error());
@@ -318,6 +322,17 @@ void Daemon::start_reaper() {
   serving_.reaper_loop = std::make_unique<ReaperLoop>(*serving_.reaper);
 }
 
+void Daemon::make_script_routes() {
+  ScriptRoutesParts parts{.script_check = script_check_,
+                          .secrets = *secrets_,
+                          .clock = clock_,
+                          .stopping = stopping_,
+                          .wall = executor::test_wall(settings_.executor.wall),
+                          .open_run = {}};
+  if (launcher_) parts.open_run = [this] { return launcher_->open_test_run(); };
+  script_routes_ = std::make_unique<ScriptRoutes>(std::move(parts));
+}
+
 void Daemon::make_routes() {
   if (!has(Role::api)) return;
   DrainerLoop* loop = serving_.loop.get();
@@ -348,6 +363,7 @@ void Daemon::make_routes() {
       RoutesParts{.admission = *serving_.admission,
                   .observatory = *serving_.observatory,
                   .operators = *serving_.operators,
+                  .scripts = *script_routes_,
                   .view = serving_.store->view(),
                   .secrets = *secrets_,
                   .pool = pool_,
@@ -464,6 +480,7 @@ void Daemon::stop() {
     pause(kStopStep);
   if (serving_.loop) serving_.loop->stop();
   if (serving_.reaper_loop) serving_.reaper_loop->stop();
+  script_routes_->stop();  // the executor has cut what ran there: its answers still go out
   if (http_) http_->stop(limits::kHttpStopGrace);
   pool_.stop();
   serving_.store.reset();  // first: what it still writes is answered through the others

@@ -104,6 +104,13 @@ inline constexpr int kMaxJsonDepth =
     100;  // of a script's values: C stack, and nobody nests so deep
 inline constexpr std::size_t kMaxApiPathBytes = 8 * 1024;
 
+// POST /codeRunner/test (contract section 2)
+inline constexpr int kTestPlaces = 2;  // runs at a time, beside the pool's children
+inline constexpr Millis kTestWall = 60s;
+inline constexpr Millis kTestExchange = 5s;  // to pass on one request or one line, within a machine
+inline constexpr std::size_t kMaxTestLogBytes =
+    4UL * 1024 * 1024;  // of an answer: a run's own share, and the calls that are always kept
+
 // API (brief 10, contract section 7)
 inline constexpr Millis kApiTimeout = 180s;
 inline constexpr int kApiMaxAttempts = 3;

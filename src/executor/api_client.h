@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/time.h"
 #include "executor/run_watch.h"
@@ -36,6 +37,17 @@ class ApiClient {
   virtual ApiAnswer perform(const ApiRequest& request, RunWatch& watch) = 0;
   // Why no call of this run can be made at all; nothing is announced or sent then.
   virtual std::optional<std::string> why_unusable() const { return std::nullopt; }
+};
+
+// Stands in where the calls of a run can not be made at all; the script is told at its first one.
+class UnusableApi final : public ApiClient {
+ public:
+  explicit UnusableApi(std::string why) : why_(std::move(why)) {}
+  ApiAnswer perform(const ApiRequest&, RunWatch&) override { return {}; }
+  std::optional<std::string> why_unusable() const override { return why_; }
+
+ private:
+  std::string why_;
 };
 
 // Why a script's path must not be appended to its account's base address; nullopt where it may. It

@@ -29,9 +29,9 @@ struct BrokerParts {
 };
 
 struct BrokerTask {
-  ExecutionId execution;
-  std::optional<ApiKeyHash> key;  // absent: no gate
-  bool keep_answers = false;      // `debug`: API answers go into the log
+  std::optional<ExecutionId> execution;  // absent: a run in the test lane
+  std::optional<ApiKeyHash> key;         // absent: no gate
+  bool keep_answers = false;             // `debug`: API answers go into the log
   Millis api_timeout = limits::kApiTimeout;
   LadderPolicy ladder;
 };

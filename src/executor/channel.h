@@ -18,12 +18,16 @@
 
 namespace coderunner::executor {
 
-// The verbs. master -> worker:
-inline constexpr std::string_view kHello = "hello";            // slot number
-inline constexpr std::string_view kConnection = "connection";  // + the accepted socket
-inline constexpr std::string_view kAbandon = "abandon";        // execution, run id, reason
-inline constexpr std::string_view kStop = "stop";  // cut the run, finish its row, then exit
-inline constexpr std::string_view kExit = "exit";  // you are idle: go
+// The verbs. serve -> master, on the parent channel, whose EOF means that serve has died; kStop
+// too:
+inline constexpr std::string_view kTestRun = "test_run";  // + the test lane's end of a socket
+// master -> worker:
+inline constexpr std::string_view kHello = "hello";  // slot number
+inline constexpr std::string_view kConnection =
+    "connection";                                        // + the accepted socket, or kTestRun's
+inline constexpr std::string_view kAbandon = "abandon";  // execution, run id, reason
+inline constexpr std::string_view kStop = "stop";        // cut the run, finish its row, then exit
+inline constexpr std::string_view kExit = "exit";        // you are idle: go
 // worker -> master:
 inline constexpr std::string_view kIdle = "idle";            // ready for the next connection
 inline constexpr std::string_view kAbandoned = "abandoned";  // that row is finished

@@ -79,8 +79,11 @@ Result<Done> Launcher::start() {
     ::waitpid(*pid, nullptr, 0);
     return fail(Failure::unavailable, std::string{"pidfd_open: "} + std::strerror(errno));
   }
-  channel_ = std::move(channel->first);
-  scoreboard_ = std::move(*scoreboard);
+  {
+    const std::lock_guard lock{mutex_};
+    channel_ = std::move(channel->first);
+    scoreboard_ = std::move(*scoreboard);
+  }
   started_at_ = clock_.mono_now();
   start_again_at_.reset();
   events_.record({Level::info, "executor_started", std::nullopt, {{"pid", std::to_string(*pid)}}});
@@ -93,6 +96,7 @@ bool Launcher::reap(int wait_flags) {
       exit.si_pid == 0)
     return false;
   events_.record({Level::warn, "executor_ended", std::nullopt, {{"how", describe(exit)}}});
+  const std::lock_guard lock{mutex_};
   reached_before_ += scoreboard_->max_children_reached();
   scoreboard_.reset();
   master_.close();
@@ -120,7 +124,7 @@ std::optional<MonoTime> Launcher::tend() {
 void Launcher::stop(Millis at_most) {
   start_again_at_.reset();
   if (!master_.is_open()) return;
-  ::send(channel_.get(), &kStopByte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  send_message(channel_.get(), kStop);
   const MonoTime give_up = clock_.mono_now() + at_most;
   pollfd exit{master_.get(), POLLIN, 0};
   for (MonoTime now = clock_.mono_now(); now < give_up; now = clock_.mono_now()) {
@@ -133,7 +137,18 @@ void Launcher::stop(Millis at_most) {
   reap(0);
 }
 
+Result<Descriptor> Launcher::open_test_run() {
+  auto ends = make_byte_stream();
+  if (!ends) return ends.error();
+  const std::array<int, 1> passed{ends->second.get()};
+  const std::lock_guard lock{mutex_};
+  if (!channel_.is_open() || !send_message(channel_.get(), kTestRun, {}, passed))
+    return fail(Failure::unavailable, "the executor is not running");
+  return std::move(ends->first);
+}
+
 PoolFigures Launcher::figures() const {
+  const std::lock_guard lock{mutex_};
   PoolFigures figures{0, 0, options_.max_children, reached_before_};
   if (scoreboard_) {
     figures.children = scoreboard_->children();

@@ -1,9 +1,11 @@
 // Starts the executor's master by fork and exec of this very program and starts a dead one again
-// with back-off (rulings 26). Owned by `serve`, used by its main loop's thread only. Never forks
-// without exec, and passes on nothing but the descriptors roles.h lists.
+// with back-off (rulings 26). Owned by `serve`, used by its main loop's thread only, but for
+// open_test_run() and figures(), which any thread may call. Never forks without exec, and passes on
+// nothing but the descriptors roles.h lists.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -54,6 +56,10 @@ class Launcher {
   // if it still lives after `at_most` (its workers then still finish their rows). Blocks that long.
   void stop(Millis at_most);
 
+  // A socket whose other end the master has been sent, for one run in the test lane: see
+  // test_call.h. Nobody else can reach the lane. unavailable while no master runs.
+  Result<Descriptor> open_test_run();
+
   PoolFigures figures() const;
 
  private:
@@ -63,8 +69,9 @@ class Launcher {
   const Clock& clock_;
   Events& events_;
   Descriptor settings_;
-  Descriptor master_;   // pidfd
-  Descriptor channel_;  // 'S' = stop now; EOF = this process died
+  Descriptor master_;         // pidfd
+  mutable std::mutex mutex_;  // of what other threads look at:
+  Descriptor channel_;        // EOF = this process died
   std::optional<Scoreboard> scoreboard_;
   std::uint64_t reached_before_ = 0;  // of the masters before this one
   MonoTime started_at_{};

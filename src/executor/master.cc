@@ -23,6 +23,7 @@
 #include "executor/roles.h"
 #include "executor/sandbox_report.h"
 #include "executor/spawn.h"
+#include "executor/test_protocol.h"
 
 namespace coderunner::executor {
 namespace {
@@ -38,12 +39,20 @@ class Master {
     Descriptor listener;
     Descriptor exits;  // signalfd of SIGCHLD
   };
+  struct Boards {
+    Scoreboard pool;       // serve counts its children
+    Scoreboard test_lane;  // nobody else looks at it
+  };
   Master(const PoolSettings& settings, const MasterParts& parts, Descriptors descriptors,
-         Scoreboard board)
+         Boards boards)
       : parts_(parts),
         descriptors_(std::move(descriptors)),
-        board_(std::move(board)),
-        pool_({settings, board_, descriptors_.settings.get(), parts.clock, parts.events}) {}
+        board_(std::move(boards.pool)),
+        pool_({settings, board_, descriptors_.settings.get(), parts.clock, parts.events}),
+        test_settings_{.wall = test_wall(settings.wall)},
+        test_board_(std::move(boards.test_lane)),
+        test_pool_({test_settings_, test_board_, descriptors_.settings.get(), parts.clock,
+                    parts.events, Role::test_worker, 0, "test_lane_full"}) {}
 
   int serve() {
     start_zygote();
@@ -59,9 +68,10 @@ class Master {
   bool is_done() {
     if (phase_ == Phase::stopping && parts_.clock.mono_now() >= stop_by_) {
       pool_.kill_all();  // cut rows are left to whoever proves their executors dead
+      test_pool_.kill_all();
       return true;
     }
-    return phase_ != Phase::serving && pool_.is_empty();
+    return phase_ != Phase::serving && pool_.is_empty() && test_pool_.is_empty();
   }
 
   void step() {
@@ -71,6 +81,7 @@ class Master {
       if (at) until = std::min(until, *at);
     };
     consider(pool_.tend(now));
+    consider(test_pool_.tend(now));
     refusals_.tend(now);
     consider(refusals_.next_deadline());
     if (phase_ == Phase::stopping) consider(stop_by_);
@@ -81,13 +92,17 @@ class Master {
                                {descriptors_.parent.get(), POLLIN, 0},
                                {accepts ? descriptors_.listener.get() : -1, POLLIN, 0},
                                {zygote_.get(), POLLIN, 0}};
-    for (PoolWorker& worker : pool_.workers()) polled.push_back({worker.channel.get(), POLLIN, 0});
+    for (Pool* pool : pools())
+      for (PoolWorker& worker : pool->workers())
+        polled.push_back({worker.channel.get(), POLLIN, 0});
     refusals_.add_to(polled);
     poll_until(polled, until, parts_.clock);
 
     std::size_t at = 4;
-    for (PoolWorker& worker : pool_.workers())
-      if (polled[at++].revents != 0) hear(worker);
+    // Before the parent: a place in the test lane that serve knows to be free again is free here.
+    for (Pool* pool : pools())
+      for (PoolWorker& worker : pool->workers())
+        if (polled[at++].revents != 0) hear(*pool, worker);
     if (polled[0].revents != 0) reap();
     if (polled[1].revents != 0) hear_parent();
     if (polled[3].revents != 0) hear_zygote();
@@ -117,7 +132,9 @@ class Master {
                           {{"holds", report.names_of(true)}, {"missing", report.missing()}}});
   }
 
-  void hear(PoolWorker& worker) {
+  std::array<Pool*, 2> pools() { return {&pool_, &test_pool_}; }
+
+  void hear(Pool& pool, PoolWorker& worker) {
     for (;;) {
       Received received = receive_message(worker.channel.get());
       if (std::holds_alternative<NothingThere>(received)) return;
@@ -129,7 +146,7 @@ class Master {
       if (message.verb == kSpawn)
         relay(message);
       else
-        pool_.hear(worker, message);
+        pool.hear(worker, message);
     }
   }
 
@@ -165,7 +182,7 @@ class Master {
     int status = 0;
     for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
          pid = ::waitpid(-1, &status, WNOHANG)) {
-      if (pool_.bury(pid, status) || pid != zygote_pid_) continue;
+      if (pool_.bury(pid, status) || test_pool_.bury(pid, status) || pid != zygote_pid_) continue;
       zygote_pid_ = 0;
       zygote_.close();
       parts_.events.record({Level::error, "zygote_died", std::nullopt, {}});
@@ -174,22 +191,31 @@ class Master {
   }
 
   void hear_parent() {
-    char byte = 0;
-    const ssize_t got = ::recv(descriptors_.parent.get(), &byte, 1, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    const bool must_stop = got == 1 && byte == kStopByte;
-    if (got == 1 && !must_stop) return;
+    Received received = receive_message(descriptors_.parent.get());
+    if (std::holds_alternative<NothingThere>(received)) return;
+    if (auto* message = std::get_if<Message>(&received)) {
+      if (message->verb == kTestRun && message->descriptors.size() == 1)
+        start_test(message->descriptors.front());
+      if (message->verb == kStop) stop();
+      return;
+    }
     descriptors_.listener.close();  // whoever comes next has a listener of its own
-    if (must_stop && phase_ != Phase::stopping) {
-      phase_ = Phase::stopping;
-      stop_by_ = parts_.clock.mono_now() + limits::kStopFinish + limits::kMasterKillAfterWall;
-      pool_.stop_all();
-    }
-    if (got <= 0) {
-      descriptors_.parent.close();
-      if (phase_ == Phase::serving) phase_ = Phase::ending;
-      pool_.let_all_go();
-    }
+    descriptors_.parent.close();
+    if (phase_ == Phase::serving) phase_ = Phase::ending;
+    for (Pool* pool : pools()) pool->let_all_go();
+  }
+
+  void stop() {
+    descriptors_.listener.close();
+    if (phase_ == Phase::stopping) return;
+    phase_ = Phase::stopping;
+    stop_by_ = parts_.clock.mono_now() + limits::kStopFinish + limits::kMasterKillAfterWall;
+    for (Pool* pool : pools()) pool->stop_all();
+  }
+
+  void start_test(const Descriptor& client) {
+    if (phase_ == Phase::serving && test_pool_.hand_over(client)) return;
+    refuse_test(client.get(), "no place in the test lane is free");
   }
 
   void accept_one() {
@@ -217,6 +243,9 @@ class Master {
   Descriptors descriptors_;
   Scoreboard board_;
   Pool pool_;
+  PoolSettings test_settings_;
+  Scoreboard test_board_;
+  Pool test_pool_;
   Refusals refusals_;
   Descriptor zygote_;
   pid_t zygote_pid_ = 0;
@@ -235,18 +264,21 @@ int run_master(const PoolSettings& settings, const MasterParts& parts) {
   Master::Descriptors descriptors{Descriptor{kMasterParentChannel}, Descriptor{kMasterSettings},
                                   Descriptor{kMasterListener}, child_exits()};
   auto board = Scoreboard::map(Descriptor{kMasterScoreboard});
-  if (!board || !descriptors.exits.is_open()) {
-    parts.events.record({Level::error,
-                         "executor_not_started",
-                         std::nullopt,
-                         {{"error", board ? std::strerror(errno) : board.error().message}}});
+  auto test_board = Scoreboard::create(limits::kTestPlaces);
+  const auto not_started = [&parts](const std::string& error) {
+    parts.events.record({Level::error, "executor_not_started", std::nullopt, {{"error", error}}});
     return 1;
-  }
+  };
+  if (!descriptors.exits.is_open()) return not_started(std::strerror(errno));
+  if (!board) return not_started(board.error().message);
+  if (!test_board) return not_started(test_board.error().message);
   for (const Descriptor* kept : {&descriptors.parent, &descriptors.settings, &descriptors.listener})
     close_on_exec(*kept);
   ::fcntl(descriptors.listener.get(), F_SETFL,
           O_NONBLOCK);  // a client may go before it is accepted
-  return Master{settings, parts, std::move(descriptors), std::move(*board)}.serve();
+  return Master{
+      settings, parts, std::move(descriptors), {std::move(*board), std::move(*test_board)}}
+      .serve();
 }
 
 }  // namespace coderunner::executor

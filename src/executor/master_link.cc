@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "executor/poll_until.h"
+
 namespace coderunner::executor {
 
 void MasterLink::read() {
@@ -18,6 +20,15 @@ void MasterLink::read() {
     else
       waiting_.push_back(std::move(message));
   }
+}
+
+void MasterLink::await(const Clock& clock) {
+  read();
+  pollfd polled{descriptor(), POLLIN, 0};
+  constexpr Millis kLong{60'000};  // just a round of the caller's loop
+  if (!has_waiting() && !is_gone() && !must_stop_)
+    poll_until({&polled, 1}, clock.mono_now() + kLong, clock);
+  read();
 }
 
 std::optional<Message> MasterLink::take() {

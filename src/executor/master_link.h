@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "executor/channel.h"
+#include "seams/clock.h"
 
 namespace coderunner::executor {
 
@@ -22,6 +23,8 @@ class MasterLink {
   bool has_waiting() const { return !waiting_.empty(); }
   // Takes in whatever has arrived.
   void read();
+  // The same, and waits a while for it where nothing is there.
+  void await(const Clock& clock);
   // The oldest message that is not a stop.
   std::optional<Message> take();
   bool say(std::string_view verb, std::string_view text = {}, std::span<const int> fds = {}) const;

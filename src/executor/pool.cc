@@ -48,7 +48,7 @@ bool Pool::hand_over(const Descriptor& connection) {
     if (worker == nullptr) {
       if (free_slot() < 0) {
         parts_.board.count_max_children_reached();
-        parts_.events.record({Level::warn, "max_children_reached", std::nullopt, {}});
+        parts_.events.record({Level::warn, parts_.full, std::nullopt, {}});
       }
       return false;
     }
@@ -86,7 +86,7 @@ PoolWorker* Pool::start_worker() {
   if (!channel) return tell(channel.error().message);
   const std::array<int, 3> passed{channel->second.get(), parts_.settings_descriptor,
                                   parts_.board.descriptor()};
-  const auto pid = spawn_role(Role::worker, passed);
+  const auto pid = spawn_role(parts_.role, passed);
   if (!pid) return tell(pid.error().message);
 
   PoolWorker worker;
@@ -140,7 +140,7 @@ std::optional<MonoTime> Pool::tend(MonoTime now) {
       !abandoned_.empty() || std::any_of(workers_.begin(), workers_.end(),
                                          [](const PoolWorker& worker) { return worker.is_busy; });
   if (has_work) return now + kRound;
-  if (workers_.size() > 1) return now + limits::kWorkerIdle / 2;
+  if (std::ssize(workers_) > parts_.kept_idle) return now + limits::kWorkerIdle / 2;
   return std::nullopt;
 }
 
@@ -158,7 +158,7 @@ void Pool::kill_overdue(MonoTime now) {
 void Pool::trim_idle(MonoTime now) {
   auto idle = std::count_if(workers_.begin(), workers_.end(), is_free);
   for (PoolWorker& worker : workers_) {
-    if (idle <= 1) return;
+    if (idle <= parts_.kept_idle) return;
     if (!is_free(worker) || now - worker.idle_since < limits::kWorkerIdle) continue;
     ask_to_leave(worker, kExit);
     --idle;

@@ -9,9 +9,11 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/channel.h"
+#include "executor/roles.h"
 #include "executor/scoreboard.h"
 #include "executor/settings.h"
 #include "seams/clock.h"
@@ -36,6 +38,9 @@ struct PoolParts {
   int settings_descriptor = -1;  // passed on
   const Clock& clock;
   Events& events;
+  Role role = Role::worker;
+  int kept_idle = 1;  // workers that are not let go however long they are idle
+  std::string_view full = "max_children_reached";  // the event of a connection that found no room
 };
 
 class Pool {

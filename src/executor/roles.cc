@@ -12,9 +12,10 @@
 namespace coderunner::executor {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 3> kArguments{{
+constexpr std::array<std::pair<Role, std::string_view>, 4> kArguments{{
     {Role::master, "executor-master"},
     {Role::worker, "executor-worker"},
+    {Role::test_worker, "executor-test-worker"},
     {Role::zygote, "executor-zygote"},
 }};
 

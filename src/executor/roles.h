@@ -12,9 +12,9 @@
 
 namespace coderunner::executor {
 
-enum class Role { master, worker, zygote };
+enum class Role { master, worker, test_worker, zygote };
 
-// "executor-master", "executor-worker", "executor-zygote": the first argument of the program.
+// "executor-master", "executor-worker", ...: the first argument of the program.
 std::string_view to_argument(Role role);
 std::optional<Role> role_from_argument(std::string_view argument);
 
@@ -24,14 +24,12 @@ inline constexpr int kMasterSettings = 4;
 inline constexpr int kMasterScoreboard = 5;
 inline constexpr int kMasterListener = 6;
 
+// Of both kinds of workers.
 inline constexpr int kWorkerMasterChannel = 3;
 inline constexpr int kWorkerSettings = 4;
 inline constexpr int kWorkerScoreboard = 5;
 
 inline constexpr int kZygoteMasterChannel = 3;
-
-// On the parent channel: one byte that means stop now. EOF means the parent has died.
-inline constexpr char kStopByte = 'S';
 
 // The text given to LauncherOptions::settings, in a master or a worker. The zygote has none.
 Result<std::string> inherited_settings(Role role);

@@ -33,25 +33,14 @@ RunAnswer invalid_nonce() {
 
 RunAnswer no_room(const std::string& why) { return refusal(kUnavailable, kUnavailable, why); }
 
-// Stands in where the calls of a run can not be made at all; the script is told at its first one.
-class NoApi final : public ApiClient {
- public:
-  explicit NoApi(std::string why) : why_(std::move(why)) {}
-  ApiAnswer perform(const ApiRequest&, RunWatch&) override { return {}; }
-  std::optional<std::string> why_unusable() const override { return why_; }
-
- private:
-  std::string why_;
-};
-
 std::unique_ptr<ApiClient> api_for(const Begun& begun, const ApiSettings& api,
                                    const WorkerParts& worker) {
   auto address = base_address(api.base_url, begun.account);
-  if (!address) return std::make_unique<NoApi>(address.error().message);
-  if (!begun.sealed_key) return std::make_unique<NoApi>("the execution has no API key");
+  if (!address) return std::make_unique<UnusableApi>(address.error().message);
+  if (!begun.sealed_key) return std::make_unique<UnusableApi>("the execution has no API key");
   auto key = worker.secrets.open(*begun.sealed_key);
   if (!key)
-    return std::make_unique<NoApi>(
+    return std::make_unique<UnusableApi>(
         "the API key can not be opened: was it sealed with another secrets.key_file?");
   return std::make_unique<CurlApiClient>(CurlApiOptions{*address, *key}, worker.clock);
 }

@@ -56,6 +56,7 @@ Outcome outcome_of(const OutsideEnd& outside) {
     case RunEnd::stop: message = "stopped: the executor was stopped"; break;
     case RunEnd::script_lost: message = "lost: the script's process died with its parent"; break;
     case RunEnd::fenced: message = "fenced: the row had been ended by somebody else"; break;
+    case RunEnd::client_gone: message = "client gone: nobody waits for this run any more"; break;
     case RunEnd::script_ended: ensure(false, "a script's own end is not one from outside");
   }
   return ended(ErrorCode::ended_from_outside, ended_from_outside(message, outside.sent));

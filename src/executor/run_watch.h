@@ -15,6 +15,7 @@ enum class RunEnd {
   script_ended,  // the script process has ended; its wait status is known
   script_lost,   // the zygote has died, and the script with it
   fenced,        // somebody else has ended the row
+  client_gone,   // of a run in the test lane: nobody waits for it any more
 };
 
 class RunWatch {

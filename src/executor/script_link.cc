@@ -31,6 +31,13 @@ Result<Done> await_ready(int socket, MonoTime until, const Clock& clock) {
   return fail(Failure::unavailable, "the script's process did not get ready");
 }
 
+// It has nothing more to say, so a word from it is no reason to go on either.
+bool has_gone(int client) {
+  char byte = 0;
+  const ssize_t got = ::recv(client, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 }  // namespace
 
 Result<ScriptLink> ScriptLink::ask_once(const MasterLink& master, const ScriptLimits& limits,
@@ -107,6 +114,7 @@ std::optional<RunEnd> ScriptLink::look() {
 std::vector<int> RunSockets::descriptors() const {
   std::vector<int> fds{parts_.script.control()};
   if (!parts_.master.is_gone()) fds.push_back(parts_.master.descriptor());
+  if (parts_.client >= 0) fds.push_back(parts_.client);
   return fds;
 }
 
@@ -116,6 +124,7 @@ std::optional<RunEnd> RunSockets::look() {
   end_ = parts_.script.look();
   if (!end_ && parts_.master.must_stop()) end_ = RunEnd::stop;
   if (!end_ && parts_.clock.mono_now() >= parts_.wall) end_ = RunEnd::wall;
+  if (!end_ && parts_.client >= 0 && has_gone(parts_.client)) end_ = RunEnd::client_gone;
   return end_;
 }
 

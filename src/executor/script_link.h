@@ -52,6 +52,7 @@ class RunSockets final : public RunWatch {
     ScriptLink& script;
     const Clock& clock;
     MonoTime wall;
+    int client = -1;  // a silent peer whose going ends the run
   };
   explicit RunSockets(const Parts& parts) : parts_(parts) {}
   MonoTime wall() const override { return parts_.wall; }

@@ -3,6 +3,7 @@
 // secret.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -30,6 +31,9 @@ struct RunSettings {  // for workers
   ApiSettings api;
   LadderPolicy ladder;
 };
+
+// Of a run in the test lane (contract section 2).
+constexpr Millis test_wall(Millis wall) { return std::min(wall, limits::kTestWall); }
 
 struct PoolSettings {  // for the master
   int max_children = limits::kMaxChildren;

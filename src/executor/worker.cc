@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "executor/curl_api_client.h"
-#include "executor/poll_until.h"
 #include "executor/roles.h"
 #include "executor/row_finish.h"
 #include "executor/run.h"
@@ -37,7 +36,7 @@ class Worker {
 
   int serve() {
     for (;;) {
-      wait_for_word();
+      master_.await(parts_.clock);
       auto message = master_.take();
       if (!message && (master_.is_gone() || master_.must_stop())) return 0;
       if (!message) continue;
@@ -47,15 +46,6 @@ class Worker {
   }
 
  private:
-  void wait_for_word() {
-    master_.read();
-    pollfd polled{master_.descriptor(), POLLIN, 0};
-    constexpr Millis kLong{60'000};  // just a round of the loop
-    if (!master_.has_waiting() && !master_.is_gone() && !master_.must_stop())
-      poll_until({&polled, 1}, parts_.clock.mono_now() + kLong, parts_.clock);
-    master_.read();
-  }
-
   void obey(Message& message) {
     if (message.verb == kHello) slot_ = number_in<int>(message.text);
     if (message.verb == kConnection && message.descriptors.size() == 1)
