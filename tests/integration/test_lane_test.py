@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import unittest
+from collections.abc import Mapping
 from typing import Any
 
 from support.case import DaemonCase
@@ -46,6 +47,12 @@ class Waiting:
 
 
 class LaneCase(DaemonCase):
+    def start_ready(self, settings: Mapping[str, Any] | None = None, **options: Any) -> Daemon:
+        daemon = self.start_daemon(settings, **options)
+        # The zygote's proof of its sandbox forks too: a script seen later is a script.
+        wait_until(lambda: "event=sandbox" in daemon.log_tail(), 20, "the sandbox's proof")
+        return daemon
+
     def run_test(self, daemon: Daemon, source: str, **fields: Any) -> dict[str, Any]:
         answer = Client(daemon.address, timeout=90).post(PATH, body(source, **fields))
         self.assertEqual(answer.status, 200, answer.text)
@@ -69,7 +76,7 @@ class LaneCase(DaemonCase):
 class WhatItAnswers(LaneCase):
     def test_a_script_that_succeeds_is_answered_with_its_lines_and_calls_in_order(self) -> None:
         fake = self.start_fake()
-        daemon = self.start_daemon(fake=fake)
+        daemon = self.start_ready(fake=fake)
         result = self.run_test(daemon, """
             log("one", event.n, execution.identifier)
             local made = api.post("/cards", {title = "t", column_id = 1, lane_id = 1})
@@ -89,7 +96,7 @@ class WhatItAnswers(LaneCase):
         self.assertGreaterEqual(result["ms"], 0)
 
     def test_a_form_is_taken_like_json(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         answer = daemon.client.request(
             "POST", PATH, f"account=acme&apikey={KEY}&source=log(event.a)&payload=%7B%22a%22%3A5%7D",
             {"Content-Type": "application/x-www-form-urlencoded"})
@@ -98,7 +105,7 @@ class WhatItAnswers(LaneCase):
 
     def test_errors_have_the_codes_of_every_run(self) -> None:
         fake = self.start_fake()
-        daemon = self.start_daemon({"executor.loop_budget": "1s"}, fake=fake)
+        daemon = self.start_ready({"executor.loop_budget": "1s"}, fake=fake)
         self.assert_ended(self.run_test(daemon, "error('no')"), 301, "no")
         self.assert_ended(self.run_test(daemon, 'api.get("/cards/999999")'), 301, "404")
         self.assert_ended(self.run_test(daemon, "local t = {} while true do t[#t + 1] = "
@@ -109,7 +116,7 @@ class WhatItAnswers(LaneCase):
 
     def test_the_wall_ends_it(self) -> None:
         # The lane's wall is the smaller of 60 s and executor.wall.
-        daemon = self.start_daemon({"executor.wall": "3s", "executor.loop_budget": "2s"})
+        daemon = self.start_ready({"executor.wall": "3s", "executor.loop_budget": "2s"})
         result = self.run_test(daemon, 'log("before") ' + "local s = ('a'):rep(40) "
                                "while true do s:find(('.-'):rep(30) .. 'b') end")
         self.assertEqual(result["outcome"], "error")
@@ -119,21 +126,21 @@ class WhatItAnswers(LaneCase):
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)
         port = silent.getsockname()[1]
-        other = self.start_daemon({"executor.wall": "3s", "executor.loop_budget": "2s",
+        other = self.start_ready({"executor.wall": "3s", "executor.loop_budget": "2s",
                                    "api.base_url": f"http://127.0.0.1:{port}/{{account}}"},
                                   name="silent")
         self.assert_ended(self.run_test(other, 'log("before") api.post("/cards", {})'), 303,
                           "^wall: .*it had sent 1: POST /cards: no answer")
 
     def test_the_log_of_a_giant_talker_is_cut(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         result = self.run_test(daemon, 'for i = 1, 300 do log(("x"):rep(10000)) end')
         self.assertEqual(result["outcome"], "success")
         self.assertRegex(result["logs"][-1]["message"], "the log is cut here")
         self.assertLess(sum(len(line["message"]) for line in result["logs"]), 1 << 20)
 
     def test_what_is_wrong_with_a_request_is_said(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         client = daemon.client
         answer = client.post(PATH, body("local x = 1\nlocal y = = 2"))
         self.assertEqual((answer.status, answer.json["error"]["code"]), (422, 201), answer.text)
@@ -166,7 +173,7 @@ class WhatItAnswers(LaneCase):
 
 class WhereItRuns(LaneCase):
     def test_a_third_run_waits_for_nothing(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         waiting = self.start_two(daemon)
         answer = daemon.client.post(PATH, body("log(1)"))
         self.assertEqual(answer.status, 503, answer.text)
@@ -182,7 +189,7 @@ class WhereItRuns(LaneCase):
         self.assertEqual(self.run_test(daemon, "log(1)")["outcome"], "success")
 
     def test_a_place_is_free_as_soon_as_its_answer_is_read(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         refused = []
 
         def ask() -> None:
@@ -198,7 +205,7 @@ class WhereItRuns(LaneCase):
         self.assertLessEqual(len(self.lane(daemon)), 2)
 
     def test_it_answers_while_the_queue_and_all_children_are_busy(self) -> None:
-        daemon = self.start_daemon({"queue.concurrency": 8, "queue.per_account": 8})
+        daemon = self.start_ready({"queue.concurrency": 8, "queue.per_account": 8})
         for at in range(12):
             daemon.submit(f"a{at}", SLOW)
         wait_until(lambda: len(daemon.scripts()) >= 8, 30, "eight runs")
@@ -209,7 +216,7 @@ class WhereItRuns(LaneCase):
 
     def test_it_answers_while_the_store_is_away(self) -> None:
         fake = self.start_fake()
-        daemon = self.start_daemon(fake=fake)
+        daemon = self.start_ready(fake=fake)
         kept = daemon.folder / "away"
         (daemon.folder / "var").rename(kept)
         result = self.run_test(daemon, 'api.post("/cards", {title = "t", column_id = 1, lane_id = 1})')
@@ -218,7 +225,7 @@ class WhereItRuns(LaneCase):
 
     def test_the_gate_of_its_key_holds_it_like_every_run(self) -> None:
         fake = self.start_fake(per_minute=1)
-        daemon = self.start_daemon(fake=fake)
+        daemon = self.start_ready(fake=fake)
         # The answer that used the minute up closes the gate, which outlasts the lane's wall.
         self.assert_ended(self.run_test(daemon, 'api.get("/cards") api.get("/cards")'), 301,
                           "rate limited")
@@ -231,7 +238,7 @@ class WhereItRuns(LaneCase):
 
     def test_it_leaves_nothing_behind(self) -> None:
         fake = self.start_fake()
-        daemon = self.start_daemon(fake=fake)
+        daemon = self.start_ready(fake=fake)
         before = daemon.client.get("/codeRunner/logs/data").json["executions"]
         seen: list[str] = []
 
@@ -259,7 +266,7 @@ class WhereItRuns(LaneCase):
 
 class HowItEnds(LaneCase):
     def test_the_script_is_gone_when_its_client_is(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         host, _, port = daemon.address.rpartition(":")
         text = json.dumps(body(SLOW)).encode()
         client = socket.create_connection((host, int(port)), timeout=10)
@@ -272,7 +279,7 @@ class HowItEnds(LaneCase):
         self.assertEqual(len(self.lane(daemon)), 1, "its worker went on to the next")
 
     def test_a_stop_cuts_it_and_it_is_answered(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         waiting = Waiting(daemon, 'log("begun") ' + SLOW)
         wait_until(daemon.scripts, 20, "the script")
         daemon.stop()
@@ -282,7 +289,7 @@ class HowItEnds(LaneCase):
 
     def test_a_killed_worker_is_named_with_what_it_had_sent(self) -> None:
         fake = self.start_fake()
-        daemon = self.start_daemon(fake=fake)
+        daemon = self.start_ready(fake=fake)
         waiting = Waiting(daemon, 'api.post("/cards", {title = "t", column_id = 1, lane_id = 1}) ' + SLOW)
         wait_until(fake.effects, 20, "the card")
         # Until the call's result has come back to its log, it would read "no answer".
@@ -295,13 +302,13 @@ class HowItEnds(LaneCase):
         wait_until(lambda: not is_alive(script.pid), 20, "the script's end")
 
     def test_a_killed_script_is_302(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         waiting = Waiting(daemon, SLOW)
         os.kill(wait_until(daemon.scripts, 20, "the script")[0].pid, signal.SIGKILL)
         self.assert_ended(waiting.result().json, 302, "killed by signal 9")
 
     def test_a_new_master_has_a_new_lane(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         waiting = Waiting(daemon, 'log(1)')
         self.assertEqual(waiting.result().json["outcome"], "success")
         old = daemon.master()
@@ -316,7 +323,7 @@ class HowItEnds(LaneCase):
         self.assertEqual(again.json["logs"][0]["message"], "2")
 
     def test_no_process_of_the_lane_outlives_a_killed_daemon(self) -> None:
-        daemon = self.start_daemon()
+        daemon = self.start_ready()
         Waiting(daemon, SLOW)
         wait_until(daemon.scripts, 20, "the script")
         daemon.kill9()
