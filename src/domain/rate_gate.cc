@@ -1,47 +1,8 @@
 #include "domain/rate_gate.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace coderunner {
-namespace {
-
-using std::chrono::seconds;
-
-constexpr double kSecondsBeyondAnyLimit =
-    1e9;  // about 31 years: keeps the arithmetic below in range
-
-std::optional<double> header_seconds(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  double value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (end != text.data() + text.size() || text.empty()) return std::nullopt;
-  if (error == std::errc::result_out_of_range) return kSecondsBeyondAnyLimit;
-  if (error != std::errc{}) return std::nullopt;
-  return value;
-}
-
-std::optional<Millis> usable_wait(std::optional<double> asked) {
-  if (!asked || !std::isfinite(*asked) || *asked < 0) return std::nullopt;
-  const double whole = std::ceil(std::min(*asked, kSecondsBeyondAnyLimit));
-  return std::max(seconds{1}, seconds{static_cast<std::int64_t>(whole)});
-}
-
-}  // namespace
-
-RetryHint retry_hint(std::optional<std::string_view> header, std::optional<double> body,
-                     const GatePolicy& policy) {
-  const auto from_header = usable_wait(header ? header_seconds(*header) : std::nullopt);
-  const auto from_body = usable_wait(body);
-  const Millis asked =
-      from_header || from_body
-          ? std::max(from_header.value_or(Millis{0}), from_body.value_or(Millis{0}))
-          : std::min(limits::kDefaultRetryAfter, policy.minute);
-  return asked > policy.max ? RetryHint{policy.max, true} : RetryHint{asked, false};
-}
 
 UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy) {
   return now + std::min(std::max(retry_after, Millis{0}) + policy.margin, policy.max);

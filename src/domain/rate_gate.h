@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -38,18 +37,6 @@ struct GateRecord {
   bool proved = false;  // a run of its key that began after it opened has ended
   friend bool operator==(const GateRecord&, const GateRecord&) = default;
 };
-
-struct RetryHint {
-  Millis wait{0};        // always within [1 s, gate.max]
-  bool clamped = false;  // asked for more than gate.max: the run ends 301 whatever the number
-};
-
-// From a 429: the header's text and the body's `error.details.retry_after`, either of which may be
-// absent. Delta seconds: 0 -> 1 s, a fraction is rounded up, negative or malformed -> 60 s (one
-// minute window), both -> the larger, beyond max -> max and clamped. `minute` scales the default
-// for demos and compressed replays.
-RetryHint retry_hint(std::optional<std::string_view> header, std::optional<double> body,
-                     const GatePolicy& policy);
 
 UtcTime gate_until(UtcTime now, Millis retry_after, const GatePolicy& policy);
 

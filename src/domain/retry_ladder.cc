@@ -17,7 +17,7 @@ LadderMove wait_or_raise(Millis wait, int attempt, Millis to_wall, const LadderP
 
 LadderStep rate_limited(const AttemptAnswer& answer, int attempt, Millis to_wall,
                         const LadderPolicy& policy) {
-  const RetryHint hint = answer.hint.value_or(retry_hint({}, {}, policy.gate));
+  const RetryHint hint = answer.hint.value_or(retry_hint({}, policy.gate));
   if (hint.clamped || hint.wait >= policy.long_retry_after)
     return {Raise{fmt::format("rate limited for {}", format_duration(hint.wait))}, hint.wait};
   return {wait_or_raise(hint.wait + policy.gate.margin, attempt, to_wall, policy, "rate limited"),

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "domain/limits.h"
 #include "domain/rate_gate.h"
+#include "domain/retry_hint.h"
 
 namespace coderunner {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "executor/run_watch.h"
@@ -22,12 +23,13 @@ struct ApiRequest {
 struct ApiAnswer {
   std::optional<int> status;  // absent: no complete answer; the effect may have happened
   std::string body;
-  std::optional<std::string> retry_after;  // the header's text
-  std::optional<int> remaining;            // X-RateLimit-PerMinute-Remaining
-  std::string problem;                     // why there is no complete answer, for people
-  bool never_sent = false;                 // proved: no connection was made
-  bool is_too_large = false;               // cut off at limits::kMaxApiAnswerBytes
-  std::optional<RunEnd> ended;             // the run ended meanwhile: the attempt was dropped
+  std::vector<std::string> retry_after;  // the text of each such header
+  std::optional<std::string> date;       // the Date header
+  std::optional<int> remaining;          // X-RateLimit-PerMinute-Remaining
+  std::string problem;                   // why there is no complete answer, for people
+  bool never_sent = false;               // proved: no connection was made
+  bool is_too_large = false;             // cut off at limits::kMaxApiAnswerBytes
+  std::optional<RunEnd> ended;           // the run ended meanwhile: the attempt was dropped
 };
 
 class ApiClient {

@@ -157,7 +157,8 @@ Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer&
 
   AttemptAnswer seen{is_get(call), answer.status, std::nullopt, false};
   if (answer.status == 429)
-    seen.hint = retry_hint(answer.retry_after, read_error_document(answer.body).retry_after,
+    seen.hint = retry_hint({answer.retry_after, answer.date,
+                            read_error_document(answer.body).retry_after, parts_.clock.utc_now()},
                            task_.ladder.gate);
   seen.method_limit = answer.status && says_method_limit(*answer.status, answer.body);
   seen.never_sent = answer.never_sent;

@@ -16,6 +16,7 @@ namespace coderunner::executor {
 namespace {
 
 constexpr std::string_view kAccountPlace = "{account}";
+constexpr std::size_t kMaxRetryAfterHeaders = 8;  // more say nothing new
 
 struct EasyCloser {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -57,7 +58,8 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* conte
   auto& answer = *static_cast<ApiAnswer*>(context);
   const std::string_view line{bytes, count};
   if (line.starts_with("HTTP/")) {  // also after a 100 Continue
-    answer.retry_after.reset();
+    answer.retry_after.clear();
+    answer.date.reset();
     answer.remaining.reset();
     return count;
   }
@@ -65,7 +67,9 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* conte
   if (colon == std::string_view::npos) return count;
   const std::string name = lower(line.substr(0, colon));
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (name == "retry-after") answer.retry_after = std::string{value};
+  if (name == "retry-after" && answer.retry_after.size() < kMaxRetryAfterHeaders)
+    answer.retry_after.emplace_back(value);
+  if (name == "date") answer.date = std::string{value};
   int remaining = 0;
   if (name == "x-ratelimit-perminute-remaining" &&
       std::from_chars(value.data(), value.data() + value.size(), remaining).ec == std::errc{})

@@ -190,8 +190,9 @@ class Queue {
 
   void limited(Run run, Millis retry_after) {
     const std::string header = fmt::to_string(retry_after / std::chrono::seconds{1});
-    const LadderStep step = next_step({.status = 429, .hint = retry_hint(header, {}, ladder_.gate)},
-                                      run.attempt, to_wall(run), ladder_);
+    const LadderStep step =
+        next_step({.status = 429, .hint = retry_hint({{header}, {}, {}, {}}, ladder_.gate)},
+                  run.attempt, to_wall(run), ladder_);
     if (step.close_gate_for) {
       const UtcTime utc = clock_.utc_now();
       close_gate({.key = secrets_.api_key_hash(run.arrival->key),

@@ -1,4 +1,4 @@
-"""What a 429 asks for, in the forms in use, and what becomes of it. Delta seconds; dates are not read yet."""
+"""What a 429 asks for, in every form in use, and what becomes of it."""
 
 import http.server
 import json
@@ -29,6 +29,14 @@ FORMS = {
     "endless": ((["9" * 400], None), MOST),
     "99": ((["99"], None), 99),
     "100": ((["100"], None), 100),
+    "two-headers": ((["30", "10"], None), 30),
+    # Against the Date these answers carry, whatever the clocks of both ends say.
+    "date": ((["Sat, 01 Jan 2028 00:00:20 GMT"], None), 20),
+    "date-old-form": ((["Saturday, 01-Jan-28 00:00:21 GMT"], None), 21),
+    "date-asctime": ((["Sat Jan  1 00:00:22 2028"], None), 22),
+    "date-past": ((["Fri, 31 Dec 2027 00:00:00 GMT"], None), 1),
+    "date-far": ((["Sun, 02 Jan 2028 00:00:00 GMT"], None), MOST),
+    "date-no-such-day": ((["Thu, 31 Feb 2028 00:00:00 GMT"], None), MINUTE),
 }
 
 
@@ -39,7 +47,8 @@ class Limited(http.server.BaseHTTPRequestHandler):
         (headers, hint), _ = FORMS[self.path.split("/")[1]]
         details = {} if hint is None else {"retry_after": hint}
         body = json.dumps({"error": {"code": "RL02", "message": "too many", "details": details}}).encode()
-        self.send_response(429)
+        self.send_response_only(429)
+        self.send_header("Date", "Sat, 01 Jan 2028 00:00:00 GMT")
         for value in headers or ():
             self.send_header("Retry-After", value)
         self.send_header("Content-Length", str(len(body)))

@@ -15,38 +15,6 @@ Gate seen(Millis wait) {
 
 GateRecord stands(const Gate& gate, bool proved = false) { return {gate, proved}; }
 
-TEST(RetryHint, TakesDeltaSecondsFromHeaderOrBodyAndTheLargerOfBoth) {
-  const GatePolicy policy;
-  EXPECT_EQ(retry_hint("10", {}, policy).wait, 10s);
-  EXPECT_EQ(retry_hint({}, 12.0, policy).wait, 12s);
-  EXPECT_EQ(retry_hint("10", 12.0, policy).wait, 12s);
-  EXPECT_EQ(retry_hint(" 10 ", 2.0, policy).wait, 10s);
-}
-
-TEST(RetryHint, RoundsUpAndNeverBelowASecond) {
-  const GatePolicy policy;
-  EXPECT_EQ(retry_hint("0", {}, policy).wait, 1s);
-  EXPECT_EQ(retry_hint("1.2", {}, policy).wait, 2s);
-  EXPECT_EQ(retry_hint({}, 0.1, policy).wait, 1s);
-}
-
-TEST(RetryHint, FallsBackToOneMinuteWhereNothingUsableIsSaid) {
-  const GatePolicy policy;
-  EXPECT_EQ(retry_hint({}, {}, policy).wait, 60s);
-  for (const char* text : {"", "-5", "soon", "10s", "1e3", "0x10", "+5", "nan", "inf"})
-    EXPECT_EQ(retry_hint(text, {}, policy).wait, 60s) << text;
-  EXPECT_EQ(retry_hint({}, -1.0, policy).wait, 60s);
-  EXPECT_EQ(retry_hint({}, {}, {.minute = 3s}).wait, 3s);
-}
-
-TEST(RetryHint, IsClampedAndSaysSo) {
-  const GatePolicy policy;
-  EXPECT_EQ(retry_hint("86400", {}, policy).wait, policy.max);
-  EXPECT_TRUE(retry_hint("86400", {}, policy).clamped);
-  EXPECT_TRUE(retry_hint(std::string(400, '9'), {}, policy).clamped);
-  EXPECT_FALSE(retry_hint("3600", {}, policy).clamped);
-}
-
 TEST(Gate, ClosesForTheHintAndTheMarginButNeverLongerThanItsMaximum) {
   const GatePolicy policy;
   EXPECT_EQ(gate_until(kNow, 10s, policy), kNow + 15s);

@@ -149,7 +149,7 @@ class BrokerTest : public ::testing::Test {
     return all;
   }
   static ApiAnswer limited(const std::string& retry_after) {
-    return {.status = 429, .body = R"({"error":{"code":"RL02"}})", .retry_after = retry_after};
+    return {.status = 429, .body = R"({"error":{"code":"RL02"}})", .retry_after = {retry_after}};
   }
   static ApiAnswer nothing() { return {.problem = "Connection reset"}; }
   static BrokerTask task() {

@@ -59,14 +59,16 @@ bool holds(const std::string& text, const std::string& part) {
 TEST_F(ApiClientTest, SendsTheCallWithTheKeyAndReadsTheAnswer) {
   const LoopbackApi api{[](const SeenRequest&) {
     return http_answer(200, R"({"data":1})",
-                       "x-ratelimit-perminute-REMAINING: 12\r\nRetry-After:  7 \r\n");
+                       "x-ratelimit-perminute-REMAINING: 12\r\nRetry-After:  7 \r\n"
+                       "Date: Mon, 24 Aug 2026 12:08:00 GMT\r\nretry-after: 9\r\n");
   }};
   auto client = client_of(api);
   const ApiAnswer answer = perform(client, "POST", "/cards?x=1", R"({"t":1})");
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, R"({"data":1})");
   EXPECT_EQ(answer.remaining, 12);
-  EXPECT_EQ(answer.retry_after, "7");
+  EXPECT_EQ(answer.retry_after, (std::vector<std::string>{"7", "9"}));
+  EXPECT_EQ(answer.date, "Mon, 24 Aug 2026 12:08:00 GMT");
   const std::string text = api.seen().at(0).text;
   EXPECT_TRUE(text.starts_with("POST /acme/api/v2/cards?x=1 HTTP/1.1\r\n")) << text;
   EXPECT_TRUE(holds(text, "apikey: secret-key\r\n")) << text;
