@@ -14,6 +14,12 @@ if(CODERUNNER_THREAD_SANITIZE)
   target_compile_options(coderunner_options INTERFACE -fsanitize=thread)
   target_link_options(coderunner_options INTERFACE -fsanitize=thread)
 endif()
+if(CODERUNNER_FUZZ)
+  # Kept by the linker for the programs' own option: -fsanitize=fuzzer.
+  target_compile_options(coderunner_options INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  target_link_options(coderunner_options INTERFACE -fsanitize=address,undefined)
+endif()
 if(CODERUNNER_COVERAGE)
   target_compile_options(coderunner_options INTERFACE --coverage)
   target_link_options(coderunner_options INTERFACE --coverage)

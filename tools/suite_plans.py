@@ -205,6 +205,8 @@ PLANS: dict[str, list[Suite]] = {
             without_network(ctest("release", STEPPED, name="ctest no network")),
             ctest("release", "^integration$"), ctest("asan"),
             Suite("coverage", ["tools/coverage"]),
+            Suite("fuzz", ["tools/fuzz", "--seconds", "20", "--report", RESULTS / "fuzz.json"],
+                  read_python, "fuzz.json"),
             python_tests("integration"), python_tests("crash")],
     "tsan": [ctest("tsan", STEPPED)],
 }
