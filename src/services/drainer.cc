@@ -98,23 +98,35 @@ Result<Done> Drainer::settle() {
 
 namespace {
 
-// The executor as a whole is in trouble, not this row: unreachable, full, dying. A refused nonce or
-// a 200 over a row that never began is the row's own trouble.
-bool blames_executor(const DispatchAnswer& answer) {
+// Unreachable, full, dying. A refused nonce or a 200 over a row that never began is no sign of it.
+bool is_no_answer(const DispatchAnswer& answer) {
   return !answer.http_status || *answer.http_status >= 500;
 }
 
+constexpr std::uint8_t kLongest = 255;  // the chance that makes a back-off last longest
+
 }  // namespace
 
-// What the row shall remember should the revoke win: why, and when to try it again.
+// Whether the executor as a whole is in trouble, not this row: a row that fails again, others
+// having begun since it failed before, is what that executor chokes on.
+bool Drainer::blames_executor(const DispatchAnswer& answer) const {
+  const auto trouble = row_failures_.find(answer.execution);
+  const bool is_row_again = trouble != row_failures_.end() && executor_worked_at_ &&
+                            *executor_worked_at_ > trouble->second.at;
+  return is_no_answer(answer) && !is_row_again;
+}
+
+// What the row shall remember should the revoke win: why, and when to try it again. An executor in
+// trouble is tried with another row first: this one may be all that is wrong.
 BackOff Drainer::back_off_after(const DispatchAnswer& answer) {
   const std::string error =
       !answer.error.empty() ? answer.error
                             : fmt::format("executor answered {}", answer.http_status.value_or(0));
   BackOff back_off{std::nullopt,
                    clamp_utf8(replace_invalid_utf8(error), limits::kMaxDispatchErrorBytes)};
-  if (!blames_executor(answer))
-    back_off.not_before = now_ + dispatch_back_off(row_failures_[answer.execution] + 1, chance());
+  Millis wait = dispatch_back_off(row_failures_[answer.execution].count + 1, chance());
+  if (blames_executor(answer)) wait += dispatch_back_off(executor_failures_ + 1, kLongest);
+  back_off.not_before = now_ + std::min(wait, limits::kDispatchBackOffMax);
   return back_off;
 }
 
@@ -124,6 +136,7 @@ void Drainer::began(ExecutionId execution) {
 }
 
 void Drainer::executor_works() {
+  executor_worked_at_ = mono_;
   executor_failures_ = 0;
   executor_failed_at_.reset();
   executor_down_until_.reset();
@@ -138,8 +151,10 @@ std::optional<UtcTime> Drainer::executor_down_until() const {
 
 // Dispatches that were under way when the executor was first found to fail tell nothing new.
 void Drainer::never_began(const DispatchAnswer& answer, const BackOff& back_off, MonoTime started) {
-  ++row_failures_[answer.execution];
-  if (blames_executor(answer) && (!executor_failed_at_ || started > *executor_failed_at_)) {
+  const bool is_executors = blames_executor(answer);
+  RowTrouble& trouble = row_failures_[answer.execution];
+  trouble = {trouble.count + 1, mono_};
+  if (is_executors && (!executor_failed_at_ || started > *executor_failed_at_)) {
     executor_down_until_ = mono_ + dispatch_back_off(++executor_failures_, chance());
     executor_failed_at_ = mono_;
     executor_error_ = back_off.error;

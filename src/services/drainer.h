@@ -69,10 +69,15 @@ class Drainer {
     MonoTime started;
     std::optional<DispatchAnswer> answer;  // here, but its row not yet settled
   };
+  struct RowTrouble {
+    int count = 0;  // dispatches in a row that came to nothing
+    MonoTime at{};  // the latest of them
+  };
 
   Result<Millis> run();
   Result<Done> recover();
   Result<Done> settle();
+  bool blames_executor(const DispatchAnswer& answer) const;
   BackOff back_off_after(const DispatchAnswer& answer);
   void began(ExecutionId execution);
   void executor_works();
@@ -100,8 +105,9 @@ class Drainer {
   MonoTime mono_;
   std::map<ExecutionId, Outstanding> outstanding_;
   std::map<ExecutionId, MonoTime> seen_running_;  // since when: never earlier than it began
-  std::set<ExecutionId> doubtful_;           // begun, but its dispatch ended without a finished row
-  std::map<ExecutionId, int> row_failures_;  // dispatches in a row that came to nothing
+  std::set<ExecutionId> doubtful_;  // begun, but its dispatch ended without a finished row
+  std::map<ExecutionId, RowTrouble> row_failures_;
+  std::optional<MonoTime> executor_worked_at_;  // a row has begun, or ended
   int executor_failures_ = 0;
   std::optional<MonoTime> executor_failed_at_;  // the latest of them
   bool probing_ = false;                        // a dispatch is under way that has not begun

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "services/drainer.h"
@@ -169,7 +170,7 @@ TEST_F(DrainerTest, ADispatchThatWasRefusedLeavesTheRowQueuedAndIsTriedAgainByIt
   ASSERT_TRUE((*store_.figures()).trouble) << "told at once, not a heartbeat later";
   EXPECT_EQ((*store_.figures()).trouble->until, drainer.status().executor_down_until);
   EXPECT_GT(wait, 0ms);
-  EXPECT_LE(wait, 250ms);
+  EXPECT_LE(wait, 500ms);
   tick(drainer, wait);
   EXPECT_EQ(dispatches(), 2U);
   EXPECT_TRUE(begin(id));
@@ -192,6 +193,41 @@ TEST_F(DrainerTest, AnExecutorThatIsDownIsProbedWithOneDispatchAtATime) {
   EXPECT_EQ(dispatches(), 8U) << "a row that began proves the executor well, finished or not";
   EXPECT_FALSE(drainer.status().executor_down_until.has_value());
   EXPECT_FALSE((*store_.figures()).trouble);
+}
+
+TEST_F(DrainerTest, ARowTheExecutorChokesOnHoldsUpNoOther) {
+  const ExecutionId poison = admit("poison");
+  limits_.concurrency = 8;
+  Drainer drainer = make();
+  tick(drainer);
+  transport_.break_off(poison);
+  tick(drainer);
+  std::vector<ExecutionId> others;
+  for (const char* account : {"a", "b", "c", "d"}) others.push_back(admit(account));
+  tick(drainer, limits::kDispatchBackOffMin);
+  ASSERT_EQ(dispatches(), 2U) << "one dispatch tries the executor";
+  ASSERT_EQ(transport_.started.back().execution, others.front()) << "and it is another row's";
+  ASSERT_TRUE(begin(others.front()));
+  tick(drainer, 1ms);
+  EXPECT_EQ(dispatches(), 5U);
+  for (const ExecutionId other : others) begin(other);
+
+  const auto tries = [&]() -> std::ptrdiff_t {
+    return std::ranges::count(transport_.started, poison, &Dispatch::execution);
+  };
+  for (std::ptrdiff_t again = 1; again <= 8;
+       ++again) {  // it fails for ever, and no other waits for that
+    for (int step = 0; step < 64 && tries() == again; ++step) {
+      finish(others.back());
+      others.back() = admit("d");
+      ASSERT_TRUE(begins(drainer, others.back())) << "round " << again;
+      clock_.advance(500ms);
+    }
+    ASSERT_EQ(tries(), again + 1);
+    transport_.break_off(poison);
+    tick(drainer);
+    EXPECT_FALSE(drainer.status().executor_down_until) << "others have begun meanwhile";
+  }
 }
 
 TEST_F(DrainerTest, AProbeThatIsLostOnTheWayHoldsUpTheOthersForOneBackOff) {
