@@ -40,8 +40,12 @@ Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime
 
 bool was_limited_lately(const Gate& gate, UtcTime now, const GatePolicy& policy) {
   constexpr int kMinutes = 10;
-  // Either way: a 429 of the future was met under a clock that was ahead.
-  return gate.limited_at && std::chrono::abs(now - *gate.limited_at) < kMinutes * policy.minute;
+  // Either way: what is seen in the future was met under a clock that was ahead.
+  const auto lately = [&](UtcTime at) {
+    return std::chrono::abs(now - at) < kMinutes * policy.minute;
+  };
+  const bool is_used_up = gate.status != Gate::kByOperator && gate.status != Gate::kRateLimited;
+  return (gate.limited_at && lately(*gate.limited_at)) || (is_used_up && lately(gate.last_seen));
 }
 
 bool is_probing(const GateRecord& record, UtcTime now, const GatePolicy& policy) {

@@ -23,11 +23,12 @@ struct Gate {
   UtcTime first_seen;                 // when this closure began
   UtcTime last_seen;                  // when it was closed or extended last
   std::optional<Millis> hint;         // what the last 429 asked for
-  int status = kRateLimited;          // the answer that closed it last; 0: an operator
+  int status = kRateLimited;          // the answer that closed it last, or kByOperator
   std::optional<UtcTime> limited_at;  // when the last 429 was met
   // The longest closure since a run begun in the open has ended: what opens with a herd behind it.
   Millis longest{0};
   static constexpr int kRateLimited = 429;
+  static constexpr int kByOperator = 0;
   friend bool operator==(const Gate&, const Gate&) = default;
 };
 
@@ -51,8 +52,8 @@ bool is_closed(UtcTime until, UtcTime now, const GatePolicy& policy);
 Gate extend(const std::optional<GateRecord>& standing, const Gate& seen, UtcTime now,
             const GatePolicy& policy);
 
-// The key met a 429 within the last ten minutes (of `minute` each): it never gets the last free
-// slot (rulings 25).
+// The key met a 429, or used its minute up, within the last ten minutes (of `minute` each): it
+// never gets the last free slot (rulings 25). Both make its runs wait inside their slots.
 bool was_limited_lately(const Gate& gate, UtcTime now, const GatePolicy& policy);
 
 // A gate of over two minutes has opened and no run has ended since: one run of the key at a time

@@ -99,7 +99,7 @@ Result<GateReport> Control::set_gate(const std::string& actor, const ApiKeyHash&
                    .first_seen = act.at,
                    .last_seen = act.at,
                    .hint = {},
-                   .status = 0};
+                   .status = Gate::kByOperator};
   if (const auto done = parts_.store.record(audit_set_gate(act, key, length)); !done)
     return done.error();
   const auto standing = parts_.gates.closed(key, act.at);

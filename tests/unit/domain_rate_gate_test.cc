@@ -73,6 +73,21 @@ TEST(Gate, OfAClockAheadLimitsItsKeyNoLongerThanAnother) {
   EXPECT_TRUE(was_limited_lately(ahead, kNow, {})) << "met since this tick began";
 }
 
+TEST(Gate, ThatAUsedUpMinuteClosedLimitsItsKeyToo) {
+  Gate used_up = seen(30s);
+  used_up.status = 200;
+  used_up.hint.reset();
+  const Gate gate = extend(std::nullopt, used_up, kNow, {});
+  EXPECT_TRUE(was_limited_lately(gate, kNow + 10min - 1ms, {}));
+  EXPECT_FALSE(was_limited_lately(gate, kNow + 10min, {}));
+}
+
+TEST(Gate, ThatAnOperatorClosedSaysNothingOfItsKeysLimits) {
+  Gate by_hand = seen(30s);
+  by_hand.status = Gate::kByOperator;
+  EXPECT_FALSE(was_limited_lately(extend(std::nullopt, by_hand, kNow, {}), kNow + 1s, {}));
+}
+
 TEST(Gate, WasLimitedLatelyForTenMinutes) {
   const Gate gate = extend(std::nullopt, seen(30s), kNow, {});
   EXPECT_TRUE(was_limited_lately(gate, kNow + 10min - 1ms, {}));
