@@ -6,6 +6,7 @@
 #include "adapters/http_server/http.h"
 #include "app/raw_member.h"
 #include "app/request_parts.h"
+#include "base/byte_order_mark.h"
 
 namespace coderunner::app {
 namespace {

@@ -2,13 +2,9 @@
 
 #include <charconv>
 
+#include "base/byte_order_mark.h"
+
 namespace coderunner::app {
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
 std::string media_type(const HttpRequest& request) {
   std::string_view type = request.header("content-type");
   type = type.substr(0, type.find(';'));
@@ -24,11 +20,6 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
   return value;
-}
-
-std::string_view without_byte_order_mark(std::string_view body) {
-  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
-  return body;
 }
 
 Result<Json> json_object(std::string_view body) {

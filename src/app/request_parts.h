@@ -22,8 +22,6 @@ std::string media_type(const HttpRequest& request);
 // Digits only; nullopt on anything else.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
-std::string_view without_byte_order_mark(std::string_view body);
-
 // invalid_input: no JSON, or no object.
 Result<Json> json_object(std::string_view body);
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/byte_order_mark.h"
 #include "domain/limits.h"
 
 namespace coderunner::sim {
@@ -70,6 +71,7 @@ Result<TraceArrival> read_arrival(std::string_view line, int number) {
 }  // namespace
 
 Result<std::vector<TraceArrival>> read_trace(std::string_view text) {
+  text = without_byte_order_mark(text);
   if (next_line(text) != kHeader) return wrong(1, fmt::format("the header is not {}", kHeader));
   std::vector<TraceArrival> arrivals;
   for (int number = 2; !text.empty(); ++number) {

@@ -26,9 +26,9 @@ struct TraceArrival {
   friend bool operator==(const TraceArrival&, const TraceArrival&) = default;
 };
 
-// CSV with the header `offset_ms,account,key,api_calls,call_ms,cpu_ms`; CRLF and a missing last
-// newline are fine, blank lines too. The arrivals come back in order of time, equal times in order
-// of lines. invalid_input names the line and what is wrong with it.
+// CSV with the header `offset_ms,account,key,api_calls,call_ms,cpu_ms`; CRLF, a missing last
+// newline, blank lines and a byte order mark are fine. The arrivals come back in order of time,
+// equal times in order of lines. invalid_input names the line and what is wrong with it.
 Result<std::vector<TraceArrival>> read_trace(std::string_view text);
 
 }  // namespace coderunner::sim

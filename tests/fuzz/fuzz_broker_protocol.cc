@@ -29,8 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_round_trip<CallAnswer>(text, parse_call_answer);
   check_round_trip<ScriptStart>(text, parse_script_start);
   if (!refuse_path(text)) {
-    ensure(text.starts_with('/') && text.find("..//") == std::string_view::npos,
-           "a path that is no path below the base");
+    const std::string_view path = text.substr(0, text.find('?'));
+    ensure(path.starts_with('/') && !path.starts_with("//"), "a path that names a host");
+    ensure(path.find("/../") == std::string_view::npos && !path.ends_with("/.."),
+           "a path above the base");
     ensure(text.find_first_of("\r\n \\#") == std::string_view::npos, "a path that ends a header");
   }
   read_error_document(text);

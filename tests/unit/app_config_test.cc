@@ -8,6 +8,7 @@ namespace coderunner::app {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 
 std::string mistake(std::string_view toml) {
   const auto settings = parse_settings(toml, "coderunner.toml");
@@ -91,6 +92,22 @@ TEST(Config, RefusesAValueOfAnotherType) {
 TEST(Config, SaysWhereAFileIsNotToml) {
   EXPECT_EQ(mistake("[queue\n").substr(0, 19), "coderunner.toml:1:7");
   EXPECT_EQ(mistake("[queue]\nwakeup = true\nwakeup = false\n").substr(0, 17), "coderunner.toml:3");
+}
+
+TEST(Config, KeepsTextBeyondAsciiAsItIs) {
+  const auto settings = parse_settings(
+      "\xEF\xBB\xBF# Größe ~ é\n[store]\nurl = \"sqlite:dätä~7E/\\u00e9.db\" # "
+      "ü\n[http]\nallowed_hosts = ['é~']\n",
+      "coderunner.toml");
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->store.url, "sqlite:dätä~7E/é.db");
+  EXPECT_EQ(settings->http.allowed_hosts, std::vector<std::string>{"é~"});
+}
+
+TEST(Config, RefusesWhatTheParserWouldBreakOn) {
+  for (const std::string_view text :
+       {"[\0["sv, "[\v\0n"sv, "[[["sv, "n\xc4\xa4["sv, "n=2n'fo|\xc3\x9e['"sv, "a = \"\xff\"\n"sv})
+    EXPECT_NE(mistake(text), "") << text;
 }
 
 TEST(Config, NamesThePlaceOfABrokenRule) {
