@@ -30,13 +30,13 @@ std::optional<NamedAccount> Control::named(const std::optional<std::string>& acc
 
 Result<PauseReport> Control::pause_report(bool paused, const std::optional<NamedAccount>& whom) {
   if (whom) {
-    const auto state = parts_.store.account(whom->id);
+    const auto state = account_state(whom->id);
     if (!state) return state.error();
     return PauseReport{state->paused, state->in_flight};
   }
   const auto figures = parts_.view.figures();
   if (!figures) return figures.error();
-  PauseReport report{paused, 0};
+  PauseReport report{paused, static_cast<int>(figures->outstanding.size())};
   for (const AccountFigures& account : figures->accounts) report.in_flight += account.in_flight;
   return report;
 }
@@ -70,7 +70,19 @@ Result<int> Control::cancel_queued(const std::string& actor, const std::string& 
 }
 
 Result<AccountState> Control::account(const std::string& account) {
-  return parts_.store.account(parts_.secrets.account_id(account));
+  return account_state(parts_.secrets.account_id(account));
+}
+
+// What was handed over may begin at any moment: it is in flight, though its row is still queued.
+// Read first: one that begins in between is counted twice, and never not at all.
+Result<AccountState> Control::account_state(const AccountId& id) {
+  const auto figures = parts_.view.figures();
+  if (!figures) return figures.error();
+  auto state = parts_.store.account(id);
+  if (state)
+    state->in_flight += static_cast<int>(std::ranges::count_if(
+        figures->outstanding, [&id](const Occupied& one) { return one.account == id; }));
+  return state;
 }
 
 Result<AccountState> Control::set_per_account(const std::string& actor, const std::string& account,

@@ -62,6 +62,7 @@ class Control {
   Act act_of(const std::string& actor) const;
   std::optional<NamedAccount> named(const std::optional<std::string>& account) const;
   NamedAccount named(const std::string& account) const;
+  Result<AccountState> account_state(const AccountId& id);
   Result<PauseReport> pause_report(bool paused, const std::optional<NamedAccount>& whom);
 
   Millis longest_gate_;

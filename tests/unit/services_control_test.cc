@@ -53,6 +53,17 @@ TEST_F(ControlTest, APauseSaysHowManyOfItAreStillInFlight) {
   EXPECT_EQ(store.audit().front().act, (Act{"ada", clock.utc_now()}));
 }
 
+TEST_F(ControlTest, WhatWasHandedOverAndHasNotBegunIsInFlight) {
+  const Admitted one = admit("acme", "k");
+  ASSERT_TRUE(store.mint({one.execution, one.job, {"n"}, {"d"}, clock.utc_now()}));
+  EXPECT_EQ(control.pause("ada", "acme")->in_flight, 1);
+  EXPECT_EQ(control.pause("ada", "zeta")->in_flight, 0);
+  EXPECT_EQ(control.pause("ada", std::nullopt)->in_flight, 1);
+  EXPECT_EQ(control.account("acme")->in_flight, 1);
+  ASSERT_TRUE(store.begin({one.job, {"n"}, {"run"}, {"e"}, clock.utc_now()}));
+  EXPECT_EQ(control.account("acme")->in_flight, 1);
+}
+
 TEST_F(ControlTest, EveryActThatMayFreeWorkWakesTheDrainer) {
   const Admitted one = admit("acme", "k");
   int expected = 0;
