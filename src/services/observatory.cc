@@ -92,7 +92,9 @@ DrainerState state_of(const QueueReport& report, const QueueSnapshot& snapshot, 
   if (executor_is_down(snapshot)) return DrainerState::executor_unavailable;
   if (eligible > 0 && report.in_flight >= report.concurrency) return DrainerState::saturated;
   if (eligible > 0 || report.in_flight > 0) return DrainerState::draining;
-  return report.depth > 0 ? DrainerState::gated : DrainerState::idle;
+  const bool has_gated =
+      std::ranges::any_of(report.gated_keys, [](const GatedKey& key) { return key.queued > 0; });
+  return has_gated ? DrainerState::gated : DrainerState::idle;  // idle: all are of paused accounts
 }
 
 }  // namespace

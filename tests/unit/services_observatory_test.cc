@@ -159,6 +159,12 @@ TEST_F(ObservatoryTest, PausedRowsAreParkedAndAPauseOfEverybodyIsAState) {
   EXPECT_EQ(report_queue(snapshot_).oldest_eligible_age, 0ms);
 }
 
+TEST_F(ObservatoryTest, RowsOfAPausedAccountAloneAreNoGatedQueue) {
+  queued("a", "k", 2, 1s);
+  snapshot_.standing.paused.insert(AccountId{"a"});
+  EXPECT_EQ(state(), DrainerState::idle);
+}
+
 TEST_F(ObservatoryTest, AnExecutorThatIsBeingTriedAgainIsStillDown) {
   queued("a", "k", 1, 1s);
   snapshot_.drainer.executor_down_until = kNow - 1s;
