@@ -70,9 +70,7 @@ void add_server_options(CLI::App& command, ServerOptions& server, Draft& draft) 
 
 template <class Id>
 void add_id(CLI::App& command, Id& id) {
-  command.add_option("ID", id.value, "The execution's number")
-      ->required()
-      ->check(CLI::PositiveNumber);
+  command.add_option("ID", id.value, "The execution's number")->required()->check(not_an_id);
 }
 
 void add_serve(CLI::App& app, Draft& draft) {
@@ -133,7 +131,7 @@ void add_list(CLI::App& app, Draft& draft) {
           "--before", [&list](std::int64_t id) { list.before = ExecutionId{id}; },
           "Those older than this execution: the next page")
       ->type_name("ID")
-      ->check(CLI::PositiveNumber);
+      ->check(not_an_id);
   command
       ->add_option("--limit", list.limit, fmt::format("At most so many (default: {})", list.limit))
       ->type_name("N")

@@ -43,7 +43,7 @@ void add_cancel(CLI::App& app, OperateDraft& draft, const AddServerOptions& add_
       ->add_option_function<std::int64_t>(
           "ID", [&cancel](std::int64_t id) { cancel.id = ExecutionId{id}; },
           "The execution's number")
-      ->check(CLI::PositiveNumber);
+      ->check(not_an_id);
   add_account(*command, cancel.account, "Of this account, together with --state queued");
   command->add_option("--state", draft.cancel_state, "Those in this state; only queued ones can be")
       ->check(CLI::IsMember({"queued"}));
@@ -114,11 +114,20 @@ void check_cancel(const OperateDraft& draft) {
   const bool of_account = cancel.account && draft.cancel_state == "queued";
   const bool half_of_account = cancel.account || !draft.cancel_state.empty() || cancel.dry_run;
   if (cancel.id ? half_of_account : !of_account)
-    throw CLI::ValidationError("cancel",
-                               "name one execution, or --account A --state queued [--dry-run]");
+    throw CLI::ValidationError(
+        "cancel",
+        "name one execution (without --dry-run), or --account A --state queued "
+        "[--dry-run]");
 }
 
 }  // namespace
+
+std::string not_an_id(const std::string& word) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+  if (error == std::errc{} && end == word.data() + word.size() && id > 0) return {};
+  return word + " is no execution's number: write it like 42";
+}
 
 void add_operating_commands(CLI::App& app, OperateDraft& draft,
                             const AddServerOptions& add_server) {

@@ -24,6 +24,9 @@ struct OperateDraft {
   std::string cancel_state;
 };
 
+// A check of CLI11: empty for an execution's number.
+std::string not_an_id(const std::string& word);
+
 using AddServerOptions = std::function<void(CLI::App&, ServerOptions&)>;
 void add_operating_commands(CLI::App& app, OperateDraft& draft, const AddServerOptions& add_server);
 

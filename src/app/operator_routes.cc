@@ -1,6 +1,9 @@
 #include "app/operator_routes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -44,12 +47,25 @@ std::string_view last_part(std::string_view path, std::string_view prefix) {
 
 // Nothing sent is an object without members.
 std::variant<Json, HttpResponse> body_of(const HttpRequest& request) {
+  if (!request.query.empty())
+    return plain_error(400, "no query is taken here: send what you mean as JSON");
   if (request.body.empty() || request.body == "null") return Json::object();
   const std::string type = media_type(request);
   if (type != kJsonType && !type.empty()) return plain_error(415, "send application/json");
   auto body = json_object(request.body);
   if (!body) return plain_error(400, body.error().message);
   return *std::move(body);
+}
+
+// Where it would make the act a larger one than was meant ("acount", "dryRun"), what nobody knows
+// is not ignored.
+std::optional<FieldError> unknown_member(const Json& body,
+                                         std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : body.items())
+    if (std::ranges::find(known, name) == known.end())
+      return FieldError{
+          name, name + " is unknown; known here: " + fmt::to_string(fmt::join(known, ", "))};
+  return std::nullopt;
 }
 
 std::variant<std::string, FieldError> account_of(std::string text) {
@@ -145,6 +161,8 @@ HttpResponse OperatorRoutes::cancel_queued(const HttpRequest& request) {
   const Json& json = std::get<Json>(body);
   std::optional<std::string> text, state;
   bool dry_run = false;
+  if (const auto error = unknown_member(json, {"account", "state", "dry_run"}))
+    return field_error(*error);
   if (const auto error = take_text(json, "account", text)) return field_error(*error);
   if (const auto error = take_text(json, "state", state)) return field_error(*error);
   if (const auto error = take_flag(json, "dry_run", dry_run)) return field_error(*error);
@@ -160,15 +178,17 @@ HttpResponse OperatorRoutes::cancel_queued(const HttpRequest& request) {
   }
   const auto would_be = parts_.control.account(name);
   if (!would_be) return store_error(would_be.error());
-  return json_answer(200, Json{{"cancelled", would_be->queued}}.dump());
+  return json_answer(200, Json{{"cancelled", would_be->queued}, {"dry_run", true}}.dump());
 }
 
 HttpResponse OperatorRoutes::pause(const HttpRequest& request) {
   auto body = body_of(request);
   if (auto* error = std::get_if<HttpResponse>(&body)) return std::move(*error);
   std::optional<std::string> whom;
-  if (const auto error = take_text(std::get<Json>(body), "account", whom))
-    return field_error(*error);
+  const Json& json = std::get<Json>(body);
+  if (!json.contains("account"))
+    if (const auto error = unknown_member(json, {"account"})) return field_error(*error);
+  if (const auto error = take_text(json, "account", whom)) return field_error(*error);
   if (whom) {
     auto account = account_of(*std::move(whom));
     if (const auto* error = std::get_if<FieldError>(&account)) return field_error(*error);

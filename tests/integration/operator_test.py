@@ -221,6 +221,19 @@ class BadOperatorRequestTest(OperatorCase):
         self.assertEqual(daemon.client.request("POST", "/queue/resume", "null").status, 200)
         self.assertEqual(self.audit(daemon), [("pause", "acme", ""), ("pause", "*", ""), ("resume", "*", "")])
 
+    def test_what_is_mistyped_does_not_make_the_act_a_larger_one(self):
+        daemon = self.start_daemon()
+        self.ask(daemon, "POST", "/queue/pause", {"account": "acme"})
+        number = daemon.submit("acme", "return")
+        for path, value in (("/queue/pause", {"acount": "acme"}), ("/queue/resume", {"Account": "acme"}),
+                            ("/executions/cancel", {"account": "acme", "state": "queued", "dryRun": True})):
+            with self.subTest(path):
+                self.assertIn("unknown", self.ask(daemon, "POST", path, value, 400)["error"]["message"])
+        for path in ("/queue/pause?account=other", "/queue/resume?account=acme"):
+            self.ask(daemon, "POST", path, None, 400)
+        self.assertEqual(self.audit(daemon), [("pause", "acme", "")])
+        self.assertEqual(daemon.execution(number)["state"], "queued")
+
     def test_another_method_is_405_and_says_which_are_possible(self):
         daemon = self.start_daemon()
         for method, path, allowed in (("GET", "/queue/pause", "POST"), ("PUT", "/queue/resume", "POST"),

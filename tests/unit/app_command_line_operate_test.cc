@@ -91,6 +91,17 @@ TEST(OperatorsCommandLine, AnswersWordsThatDoNotFitTogetherWithTwoAndSaysWhy) {
   }
 }
 
+TEST(OperatorsCommandLine, TakesNothingButAPositiveNumberForAnExecution) {
+  for (const char* word : {"0", "-1", "abc", "1.5", "1e3", "99999999999999999999", ""})
+    for (const char* verb : {"cancel", "show", "logs"}) {
+      const auto line = parse_command_line({verb, "--", word});
+      const auto* refused = std::get_if<NothingToRun>(&line);
+      ASSERT_NE(refused, nullptr) << verb << " " << word;
+      EXPECT_EQ(refused->exit_status, 2);
+      EXPECT_NE(refused->errors.find("write it like 42"), std::string::npos) << refused->errors;
+    }
+}
+
 TEST(OperatorsCommandLine, HasHelpOnEveryLevel) {
   for (const Words& words : std::vector<Words>{{"cancel"},
                                                {"pause"},
