@@ -29,8 +29,6 @@ Json figures_json(const sim::ReplayFigures& figures, int max_in_flight_per_accou
           {"rejected", figures.rejected},
           {"max_in_flight", figures.max_in_flight},
           {"max_in_flight_per_account", max_in_flight_per_account},
-          {"max_queued", figures.max_queued},
-          {"max_queued_age_ms", figures.max_queued_age.count()},
           {"mean_workers_held", mean_workers_held(figures)},
           {"worker_seconds", seconds(figures.worker_time)},
           {"killed_worker_seconds", seconds(figures.killed_worker_time)},
@@ -44,6 +42,8 @@ Json figures_json(const sim::ReplayFigures& figures, int max_in_flight_per_accou
 
 std::string report_json(const sim::ReplayReport& report) {
   Json json = figures_json(report.all, report.max_in_flight_per_account);
+  json["max_queued"] = report.all.max_queued;
+  json["max_queued_age_ms"] = report.all.max_queued_age.count();
   json["accounts"] = Json::object();
   for (const auto& [account, figures] : report.accounts)
     json["accounts"][account] = figures_json(figures, figures.max_in_flight);

@@ -25,7 +25,10 @@ TEST(ATrace, IsReadInOrderOfTime) {
   EXPECT_EQ((*trace)[2].account, "c") << "equal times in order of lines";
 }
 
-TEST(ATrace, MayBeEmpty) { EXPECT_TRUE(read_trace(kHeader)->empty()); }
+TEST(ATrace, MayBeEmptyAndBeginWithAByteOrderMark) {
+  EXPECT_TRUE(read_trace(kHeader)->empty());
+  EXPECT_TRUE(read_trace(std::string{"\xEF\xBB\xBF"} + kHeader)->empty());
+}
 
 TEST(ATrace, ThatIsWrongNamesLineAndColumn) {
   const std::string good = std::string{kHeader} + "1,a,k,1,1,1\n";
