@@ -1,9 +1,8 @@
 #include "base/http_date.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <optional>
 #include <string>
 

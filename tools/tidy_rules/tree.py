@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 SKIPPED_FOLDERS = {".git", "build", "var", "__pycache__", "node_modules"}
 CPP_SUFFIXES = (".h", ".cc")
+INPUTS = "tests/fuzz/corpus/"  # bytes as a stranger may send them
 TEXT_SUFFIXES = (
     *CPP_SUFFIXES, ".py", ".sh", ".sql", ".lua", ".cmake", ".txt", ".md", ".json", ".toml",
     ".csv", ".yml", ".yaml", ".html", ".css", ".js", ".php", ".service", ".conf", ".in", ".supp", "",
@@ -127,7 +128,8 @@ class Tree:
         files = {}
         for path in _paths(root):
             full = root / path
-            if pathlib.PurePosixPath(path).suffix not in TEXT_SUFFIXES or not full.is_file():
+            if path.startswith(INPUTS) or not full.is_file() or \
+                    pathlib.PurePosixPath(path).suffix not in TEXT_SUFFIXES:
                 continue
             try:
                 files[path] = SourceFile(path, full.read_text(encoding="utf-8"))
