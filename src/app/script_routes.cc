@@ -1,5 +1,7 @@
 #include "app/script_routes.h"
 
+#include <sys/eventfd.h>
+
 #include <exception>
 #include <memory>
 #include <utility>
@@ -12,7 +14,14 @@
 namespace coderunner::app {
 
 ScriptRoutes::ScriptRoutes(ScriptRoutesParts parts)
-    : parts_(std::move(parts)), pool_(limits::kTestPlaces, limits::kTestPlaces) {}
+    : parts_(std::move(parts)),
+      cut_(::eventfd(0, EFD_CLOEXEC)),
+      pool_(limits::kTestPlaces, limits::kTestPlaces) {}
+
+void ScriptRoutes::stop() {
+  ::eventfd_write(cut_.get(), 1);
+  pool_.stop();
+}
 
 void ScriptRoutes::test(const HttpRequest& request, HttpRespond respond) {
   if (!parts_.open_run)
@@ -57,7 +66,7 @@ HttpResponse ScriptRoutes::run(Submission submission, executor::Descriptor clien
   if (!lane) return plain_error(503, lane.error().message);
   const ApiKeyHash key = parts_.secrets.api_key_hash(submission.apikey);
   const auto answer =
-      executor::hold_test({std::move(*lane), std::move(client), parts_.wall},
+      executor::hold_test({std::move(*lane), std::move(client), parts_.wall, cut_.get()},
                           {std::move(submission.account), std::move(submission.apikey), key,
                            std::move(submission.source), std::move(submission.payload),
                            std::move(submission.identifier), submission.debug},

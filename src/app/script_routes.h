@@ -41,14 +41,16 @@ class ScriptRoutes {
   void test(const HttpRequest& request, HttpRespond respond);
   // Parses: not for an I/O thread.
   HttpResponse lint(const HttpRequest& request) const;
-  // Returns once every test run is answered; the executor has to have been stopped before.
-  void stop() { pool_.stop(); }
+  // Once the executor was stopped: answers the test runs whose workers it could not stop, and
+  // returns when all are answered.
+  void stop();
 
  private:
   HttpResponse answer_test(const HttpRequest& request, executor::Descriptor client) const;
   HttpResponse run(Submission submission, executor::Descriptor client) const;
 
   ScriptRoutesParts parts_;
+  executor::Descriptor cut_;  // an eventfd: readable from stop() on
   std::atomic<int> places_taken_ = 0;
   WorkPool pool_;  // one thread for each place: a run blocks its own
 };

@@ -87,10 +87,14 @@ class Hold {
   }
 
   std::optional<TestAnswer> wait_for(short events) {
-    std::array<pollfd, 2> polled{
-        {{call_.lane.get(), events, 0}, {call_.client.get(), POLLRDHUP, 0}}};
+    std::array<pollfd, 3> polled{{{call_.lane.get(), events, 0},
+                                  {call_.client.get(), POLLRDHUP, 0},
+                                  {call_.cut, POLLIN, 0}}};
     if (!poll_until(polled, until_, clock_)) return ended("lost: the executor does not answer");
     if (polled[1].revents != 0) return ended("client gone: nobody waits for this run any more");
+    // What the worker has still said comes first.
+    if (polled[0].revents == 0 && polled[2].revents != 0)
+      return ended("stopped: the executor was stopped");
     return std::nullopt;
   }
 

@@ -22,11 +22,12 @@ struct TestCall {
   Descriptor lane;    // from Launcher::open_test_run(); its closing ends the run
   Descriptor client;  // of whoever waits for the answer, not read; may be closed
   Millis wall{0};     // of the run
+  int cut = -1;       // readable: nothing more is waited for; borrowed
 };
 
 // Blocks until the run's end, until the client has gone (the run is cut then, and the answer is for
-// nobody), or, where the executor itself lies still, for a little longer than the wall.
-// TestRefused: nothing ran. A run whose worker died ends 303 and names what it had sent.
+// nobody), until it is cut, or, where the executor itself lies still, for a little longer than the
+// wall. TestRefused: nothing ran. A run whose worker died ends 303 and names what it had sent.
 std::variant<TestReport, TestRefused> hold_test(TestCall call, const TestRequest& request,
                                                 const Clock& clock);
 

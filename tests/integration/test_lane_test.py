@@ -287,6 +287,15 @@ class HowItEnds(LaneCase):
         self.assert_ended(result, 303, "^stopped: ")
         self.assertEqual(daemon.all_processes(), [])
 
+    def test_a_master_that_lies_still_does_not_hold_up_the_stop(self) -> None:
+        daemon = self.start_ready()
+        waiting = Waiting(daemon, SLOW)
+        wait_until(daemon.scripts, 20, "the script")
+        os.kill(daemon.master().pid, signal.SIGSTOP)
+        daemon.stop(40)  # far less than the run's wall
+        self.assert_ended(waiting.result().json, 303, "^stopped: ")
+        wait_until(lambda: not daemon.all_processes(), 20, "all are gone")
+
     def test_a_killed_worker_is_named_with_what_it_had_sent(self) -> None:
         fake = self.start_fake()
         daemon = self.start_ready(fake=fake)

@@ -61,6 +61,22 @@ class PoolIdleTest : public PoolTest {
   std::optional<Pool> pool_;
 };
 
+// The test lane's: most days nobody needs it.
+TEST_F(PoolIdleTest, APoolThatKeepsNoWorkerLetsTheLastOneGoToo) {
+  pool_.emplace(PoolParts{.settings = pool_settings_,
+                          .board = board_,
+                          .settings_descriptor = settings_.get(),
+                          .clock = turned_,
+                          .events = told_,
+                          .kept_idle = 0});
+  ASSERT_TRUE(read_reply(hand_over("jobId=1")) && all_are_idle());
+  EXPECT_TRUE(pool_->tend(turned_.mono_now())) << "it wants to be called again";
+  EXPECT_FALSE(pool_->workers().front().is_leaving);
+  turned_.advance(limits::kWorkerIdle);
+  pool_->tend(turned_.mono_now());
+  EXPECT_TRUE(pool_->workers().front().is_leaving);
+}
+
 TEST_F(PoolIdleTest, AWorkerBeyondTheOneKeptIsLetGoAfterAMinute) {
   const auto first = hand_over("jobId=1"), second = hand_over("jobId=1");
   EXPECT_EQ(pool_->workers().size(), 2U);
