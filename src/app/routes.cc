@@ -124,7 +124,7 @@ void Routes::handle(HttpRequest request, HttpRespond respond) {
   };
   if (auto error = path_error(request)) return answer(*std::move(error));
   if (request.path == "/healthz") return answer(json_answer(200, kAlive));
-  if (request.path == kTestPath) return parts_.scripts.test(request, std::move(answer));
+  if (request.path == kTestPath) return parts_.scripts.test(request, answer);
   const bool taken =
       parts_.pool.post([this, request = std::move(request), answer] { dispatch(request, answer); });
   if (!taken) answer(plain_error(503, "too much is waiting to be done here; try again"));

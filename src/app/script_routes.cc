@@ -23,7 +23,7 @@ void ScriptRoutes::stop() {
   pool_.stop();
 }
 
-void ScriptRoutes::test(const HttpRequest& request, HttpRespond respond) {
+void ScriptRoutes::test(const HttpRequest& request, const HttpRespond& respond) {
   if (!parts_.open_run)
     return respond(plain_error(501, "no built-in executor runs in this server"));
   if (parts_.stopping) return respond(plain_error(503, "the server is stopping"));

@@ -38,7 +38,7 @@ class ScriptRoutes {
 
   // On an I/O thread, in the request's handler; never blocks. 503 where limits::kTestPlaces runs
   // have not been answered yet: a test run waits for nothing.
-  void test(const HttpRequest& request, HttpRespond respond);
+  void test(const HttpRequest& request, const HttpRespond& respond);
   // Parses: not for an I/O thread.
   HttpResponse lint(const HttpRequest& request) const;
   // Once the executor was stopped: answers the test runs whose workers it could not stop, and

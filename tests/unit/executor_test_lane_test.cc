@@ -71,7 +71,7 @@ class TestCallTest : public ::testing::Test {
     worker.join();
     return answer;
   }
-  const fakes::TurnedClock clock_;
+  fakes::TurnedClock clock_;
 };
 
 TEST_F(TestCallTest, TheLinesComeInOrderWithTheOutcome) {
