@@ -67,10 +67,15 @@ class TestCallTest : public ::testing::Test {
       for (const FromTest& one : said)
         if (!write_frame(socket.get(), from_test_json(one))) return;
     }};
-    auto answer = hold_test({std::move(ends->first), {}, limits::kTestWall}, request(), clock_);
+    auto answer = hold({std::move(ends->first), {}, limits::kTestWall});
     worker.join();
     return answer;
   }
+  std::variant<TestReport, TestRefused> hold(TestCall call) {
+    return hold_test(std::move(call), request(), clock_);
+  }
+
+ private:
   fakes::TurnedClock clock_;
 };
 
@@ -104,7 +109,7 @@ TEST_F(TestCallTest, WhatIsNotUnderstoodEndsTheRun) {
     write_frame(socket.get(), "nonsense");
     read_frame(socket.get());  // until the other end closes
   }};
-  const auto answer = hold_test({std::move(ends->first), {}, limits::kTestWall}, request(), clock_);
+  const auto answer = hold({std::move(ends->first), {}, limits::kTestWall});
   worker.join();
   EXPECT_EQ(std::get<TestReport>(answer).outcome.code, ErrorCode::ended_from_outside);
 }
@@ -126,8 +131,7 @@ TEST_F(TestCallTest, AClientThatHasGoneEndsIt) {
   auto lane = make_byte_stream(), client = make_byte_stream();
   ASSERT_TRUE(lane && client);
   client->first.close();
-  const auto answer = hold_test(
-      {std::move(lane->first), std::move(client->second), limits::kTestWall}, request(), clock_);
+  const auto answer = hold({std::move(lane->first), std::move(client->second), limits::kTestWall});
   EXPECT_TRUE(std::holds_alternative<TestRefused>(answer));
   // Its end of the lane is closed: the worker sees it behind the request.
   EXPECT_TRUE(read_frame(lane->second.get()));
