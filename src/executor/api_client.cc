@@ -11,7 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kErrorDepth = 3;  // root, error, details, retry_after
+constexpr const char* kRetryAfter = "retry_after";
+constexpr int kErrorDepth = 4;  // root, error, details, a field, its first reason
 
 std::string decode_dots(std::string_view segment) {
   std::string plain;
@@ -59,6 +60,16 @@ std::optional<double> number_at(const Json& object, const char* name) {
   return value;
 }
 
+// "title: The value must be a string." of {"title":["The value must be a string."]}
+std::optional<std::string> first_reason(const Json& details) {
+  for (const auto& [field, said] : details.items()) {
+    const Json& reason = said.is_array() && !said.empty() ? said.front() : said;
+    if (reason.is_string() && field != kRetryAfter)
+      return field + ": " + reason.get_ref<const std::string&>();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_path(std::string_view path) {
@@ -79,11 +90,14 @@ ApiErrorDocument read_error_document(std::string_view body) {
   if (!document.is_object()) return {};
   const auto error = document.find("error");
   if (error == document.end() || !error->is_object()) return {};
-  ApiErrorDocument read{text_at(*error, "code"), text_at(*error, "message"), std::nullopt};
+  ApiErrorDocument read{text_at(*error, "code"), text_at(*error, "message"), std::nullopt,
+                        std::nullopt};
   const auto details = error->find("details");
-  if (details != error->end() && details->is_object())
-    read.retry_after = number_at(*details, "retry_after");
-  if (!read.retry_after) read.retry_after = number_at(*error, "retry_after");
+  if (details != error->end() && details->is_object()) {
+    read.retry_after = number_at(*details, kRetryAfter);
+    read.detail = first_reason(*details);
+  }
+  if (!read.retry_after) read.retry_after = number_at(*error, kRetryAfter);
   return read;
 }
 

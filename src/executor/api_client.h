@@ -63,6 +63,7 @@ struct ApiErrorDocument {
   std::optional<std::string> code;
   std::optional<std::string> message;
   std::optional<double> retry_after;  // error.details.retry_after, else error.retry_after
+  std::optional<std::string> detail;  // the first entry of error.details that is a text
 };
 ApiErrorDocument read_error_document(std::string_view body);
 

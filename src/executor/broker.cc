@@ -22,7 +22,7 @@ CallError no_answer(std::string message) {
   return CallError{std::nullopt, std::nullopt, std::move(message)};
 }
 
-// "API answered 404: C101 Card does not exist"
+// "API answered 400: VE02 The parameters are not valid. (title: The value must be a string.)"
 CallError error_of(const ApiAnswer& answer, const std::string& reason) {
   const ApiErrorDocument document = read_error_document(answer.body);
   CallError error{answer.status, document.code, reason};
@@ -31,6 +31,7 @@ CallError error_of(const ApiAnswer& answer, const std::string& reason) {
     error.message += ":";
     if (document.code) error.message += " " + *document.code;
     if (document.message) error.message += " " + *document.message;
+    if (document.detail) error.message += " (" + *document.detail + ")";
   }
   error.message = storable_text(error.message, limits::kMaxErrorMessageBytes);
   return error;

@@ -190,6 +190,23 @@ TEST_F(BrokerTest, AnErrorNamesWhatTheApiSaid) {
   EXPECT_EQ(error_of(get), (CallError{404, "C101", "API answered 404: C101 No such card"}));
 }
 
+TEST_F(BrokerTest, AnErrorNamesTheFieldTheApiRefused) {
+  api.answers = {{.status = 400, .body = R"({"error":{"code":"VE02","message":"Not valid.",
+                              "details":{"title":["The value must be a string."]}}})"}};
+  EXPECT_EQ(error_of(get).message,
+            "API answered 400: VE02 Not valid. (title: The value must be a string.)");
+}
+
+TEST_F(BrokerTest, ARefusedFieldsReasonFitsTheMessageAndIsStorable) {
+  api.answers = {{.status = 400,
+                  .body = R"({"error":{"code":"VE02","details":{"a\u0000b":")" +
+                          std::string(100'000, 'x') + R"("}}})"}};
+  const std::string message = error_of(get).message;
+  EXPECT_TRUE(message.starts_with("API answered 400: VE02 (a")) << message.substr(0, 40);
+  EXPECT_EQ(message.find('\0'), std::string::npos);
+  EXPECT_LE(message.size(), limits::kMaxErrorMessageBytes);
+}
+
 TEST_F(BrokerTest, ARedirectIsNotFollowedAndAnError) {
   api.answers = {{.status = 302, .body = "<html>"}};
   EXPECT_EQ(error_of(get),

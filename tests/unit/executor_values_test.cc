@@ -199,6 +199,19 @@ TEST(AnErrorDocument, IsReadLeniently) {
   EXPECT_EQ(read_error_document(R"({"error":{"code":5}})").code, "5");
 }
 
+TEST(AnErrorDocument, TellsTheFirstOfItsDetailsThatIsAText) {
+  const auto detail_of = [](const std::string& details) {
+    return read_error_document(R"({"error":{"details":)" + details + "}}").detail;
+  };
+  EXPECT_EQ(detail_of(R"({"title":["no text","too long"],"size":["no number"]})"),
+            "size: no number");
+  EXPECT_EQ(detail_of(R"({"title":"no text"})"), "title: no text");
+  EXPECT_EQ(detail_of(R"({"card_id":7,"ids":[],"of":{"a":"b"},"deep":[["x"]],"z":["y"]})"), "z: y");
+  for (const char* none : {R"({"card_id":7})", R"({"retry_after":"7"})", "{}", "[]", "[\"x\"]"})
+    EXPECT_EQ(detail_of(none), std::nullopt) << none;
+  EXPECT_EQ(detail_of(R"({"a":)" + std::string(1'000'000, '[')), std::nullopt);
+}
+
 TEST(AnErrorDocument, ThatIsNoneSaysNothing) {
   for (const std::string& body :
        {std::string{}, std::string{"<html>"}, std::string{"[]"}, std::string{"{}"},
