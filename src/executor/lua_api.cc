@@ -32,8 +32,7 @@ int raise_api_error(lua_State* state, const ScriptCall& call, const CallError& e
   set_text(state, "message", error.message);
   set_text(state, "method", call.method);
   set_text(state, "path", call.path);
-  push_script_place(state);
-  lua_setfield(state, -2, "where");
+  set_text(state, "where", script_place(state));
   luaL_setmetatable(state, kErrorMetatable);
   return lua_error(state);
 }

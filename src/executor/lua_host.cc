@@ -161,6 +161,11 @@ std::string error_message(lua_State* state) {
   return message;
 }
 
+std::string size_text(std::size_t bytes) {
+  constexpr std::size_t kMiB = 1024UL * 1024;
+  return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{} bytes", bytes);
+}
+
 }  // namespace
 
 ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
@@ -168,9 +173,8 @@ ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
   LoopBudget budget{host.limits.loop_budget, host.clock};
   RunningScript script{host.port, budget};
   const auto out_of_memory = [&] {
-    return ScriptEnd{
-        ScriptVerdict::memory,
-        fmt::format("the script needs more than {} bytes of memory", host.limits.memory)};
+    return ScriptEnd{ScriptVerdict::memory, fmt::format("the script needs more than {} of memory",
+                                                        size_text(host.limits.memory))};
   };
   const LuaState owner = new_lua_state(memory);
   if (!owner) return out_of_memory();
@@ -182,14 +186,16 @@ ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
   lua_pushlightuserdata(state, &body);
   const int status = lua_pcall(state, 1, 0, 0);
   if (budget.has_fired)
-    return {ScriptVerdict::loop_budget, fmt::format("the script's own code ran longer than {}",
-                                                    format_duration(host.limits.loop_budget))};
+    return {ScriptVerdict::loop_budget,
+            fmt::format("{}the script's own code ran longer than {}", budget.fired_at,
+                        format_duration(host.limits.loop_budget))};
   if (status == LUA_OK) return {};
   // Below zero: an exception that is none of Lua's, and nothing here throws any but bad_alloc.
   if (status == LUA_ERRMEM || status < LUA_OK) return out_of_memory();
   std::string message = error_message(state);
   if (budget.has_fired)
-    return {ScriptVerdict::loop_budget, "the loop budget is used up while showing an error"};
+    return {ScriptVerdict::loop_budget,
+            budget.fired_at + "the loop budget is used up while showing an error"};
   return {body.does_not_parse ? ScriptVerdict::syntax_error : ScriptVerdict::error,
           std::move(message)};
 }

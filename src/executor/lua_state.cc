@@ -1,5 +1,7 @@
 #include "executor/lua_state.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <lua.hpp>
 
@@ -46,26 +48,25 @@ void hook_budget(lua_State* state, int instructions) {
 void spend_budget(lua_State* state) {
   LoopBudget& budget = running_script(state).budget;
   if (!budget.has_fired && !budget.is_used_up()) return;
+  if (!budget.has_fired) budget.fired_at = script_place(state);
   budget.has_fired = true;
   hook_budget(state, 1);
   luaL_error(state, "the loop budget is used up");
 }
 
-void push_script_place(lua_State* state) {
+std::string script_place(lua_State* state) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(state, level, &frame) != 0; ++level) {
     lua_getinfo(state, "Sl", &frame);
-    if (frame.currentline <= 0 || std::string_view{frame.source} != kScriptChunk) continue;
-    lua_pushfstring(state, "%s:%d: ", frame.short_src, frame.currentline);
-    return;
+    if (frame.currentline > 0 && std::string_view{frame.source} == kScriptChunk)
+      return fmt::format("{}:{}: ", frame.short_src, frame.currentline);
   }
-  lua_pushliteral(state, "");
+  return {};
 }
 
 void raise(lua_State* state, std::string_view message) {
-  push_script_place(state);
-  lua_pushlstring(state, message.data(), message.size());
-  lua_concat(state, 2);
+  const std::string text = script_place(state).append(message);
+  lua_pushlstring(state, text.data(), text.size());
   lua_error(state);
   std::abort();  // lua_error is declared as if it could return
 }

@@ -47,6 +47,7 @@ class LoopBudget {
   }
   // Once used up it stays so, whatever the script catches.
   bool has_fired = false;
+  std::string fired_at;  // "script:3: "
 
  private:
   Millis budget_;
@@ -75,9 +76,9 @@ void hook_budget(lua_State* state, int instructions);
 // The name of a script's chunk, in "script:3: ...".
 inline constexpr const char* kScriptChunk = "=script";
 
-// Pushes "script:3: ", the innermost place in the script itself, whatever of ours it has called;
-// "" where none of the script's functions runs.
-void push_script_place(lua_State* state);
+// "script:3: ", the innermost place in the script itself, whatever of ours it has called; "" where
+// none of the script's functions runs. Takes none of Lua's memory and raises nothing.
+std::string script_place(lua_State* state);
 
 // Raises a text with the script's place in front.
 [[noreturn]] void raise(lua_State* state, std::string_view message);

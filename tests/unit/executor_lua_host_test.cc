@@ -153,7 +153,20 @@ TEST(LoopBudgetOfAScript, EndsEveryKindOfLoop) {
 
 TEST(LoopBudgetOfAScript, NamesItsLength) {
   Stage stage;
-  EXPECT_EQ(stage.run("while true do end").message, "the script's own code ran longer than 50ms");
+  EXPECT_EQ(stage.run("while true do end").message,
+            "script:1: the script's own code ran longer than 50ms");
+}
+
+TEST(LoopBudgetOfAScript, NamesTheLineItWasUsedUpOn) {
+  for (const char* source :
+       {"local function spin()\n\nwhile true do end end\npcall(spin)\nlog('on')",
+        "\n\nstring.gsub(('1'):rep(100000), '1', json.decode)",
+        "\nerror(setmetatable({}, {__tostring = function()\nwhile true do end end}))"}) {
+    Stage stage;
+    const ScriptEnd end = stage.run(source);
+    EXPECT_EQ(end.verdict, ScriptVerdict::loop_budget);
+    EXPECT_TRUE(end.message.starts_with("script:3: the ")) << source << ": " << end.message;
+  }
 }
 
 TEST(LoopBudgetOfAScript, DoesNotCountWhatTheScriptWaitsForOthers) {
@@ -184,7 +197,7 @@ TEST(MemoryOfAScript, IsCapped) {
     stage.limits.loop_budget = Millis{60'000};
     const ScriptEnd end = stage.run(source);
     EXPECT_EQ(end.verdict, ScriptVerdict::memory) << source << ": " << end.message;
-    EXPECT_EQ(end.message, "the script needs more than 8388608 bytes of memory");
+    EXPECT_EQ(end.message, "the script needs more than 8MiB of memory");
   }
 }
 
