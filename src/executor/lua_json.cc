@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <lua.hpp>
 #include <nlohmann/json.hpp>
@@ -287,6 +288,41 @@ int null_to_text(lua_State* state) {
   return 1;
 }
 
+int refuse_null(lua_State* state) {
+  const bool has_name = lua_type(state, 2) == LUA_TSTRING && is_null(state, 1);
+  const char* what = lua_tostring(state, lua_upvalueindex(1));
+  if (std::string_view{what} != "index" || !has_name)
+    raise(state, fmt::format("attempt to {} json.null", what));
+  raise(state, fmt::format("attempt to index json.null (field '{}')",
+                           text_of(state, 2, limits::kMaxErrorMessageBytes)));
+}
+
+// Lua calls a light userdata "a userdata value" in all of these, whatever its __name.
+void set_refusals_of_null(lua_State* state) {
+  constexpr const char* kArithmetic = "perform arithmetic on";
+  constexpr std::array<std::pair<const char*, const char*>, 15> kRefused{
+      {{"__index", "index"},
+       {"__newindex", "index"},
+       {"__call", "call"},
+       {"__len", "get length of"},
+       {"__concat", "concatenate"},
+       {"__lt", "compare"},
+       {"__le", "compare"},
+       {"__add", kArithmetic},
+       {"__sub", kArithmetic},
+       {"__mul", kArithmetic},
+       {"__div", kArithmetic},
+       {"__mod", kArithmetic},
+       {"__idiv", kArithmetic},
+       {"__pow", kArithmetic},
+       {"__unm", kArithmetic}}};
+  for (const auto& [event, what] : kRefused) {
+    lua_pushstring(state, what);
+    lua_pushcclosure(state, refuse_null, 1);
+    lua_setfield(state, -2, event);
+  }
+}
+
 }  // namespace
 
 void open_json(lua_State* state) {
@@ -300,6 +336,9 @@ void open_json(lua_State* state) {
   lua_newtable(state);  // shared by all light userdata; json.null is the only one a script meets
   lua_pushcfunction(state, null_to_text);
   lua_setfield(state, -2, "__tostring");
+  lua_pushliteral(state, "json.null");
+  lua_setfield(state, -2, "__name");
+  set_refusals_of_null(state);
   lua_pushboolean(state, 0);
   lua_setfield(state, -2, "__metatable");
   lua_setmetatable(state, -2);

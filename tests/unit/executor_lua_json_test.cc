@@ -75,6 +75,31 @@ TEST(JsonDecode, GivesArraysThatEncodeAsArrays) {
   EXPECT_EQ(decoded("{\"a\":[],\"o\":{}}", "json.encode(v)"), R"({"a":[],"o":{}})");
 }
 
+TEST(JsonNull, IsCalledByItsNameInErrors) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"local x = json.null.title", "attempt to index json.null (field 'title')"},
+      {"json.null.title = 1", "attempt to index json.null (field 'title')"},
+      {"local x = 'due ' .. json.null", "attempt to concatenate json.null"},
+      {"local x = 1 + json.null", "attempt to perform arithmetic on json.null"},
+      {"local x = -json.null", "attempt to perform arithmetic on json.null"},
+      {"local x = json.null < 1", "attempt to compare json.null"},
+      {"local x = #json.null", "attempt to get length of json.null"},
+      {"json.null()", "attempt to call json.null"},
+      {"local x = ('a'):rep(json.null)",
+       "bad argument #1 to 'rep' (number expected, got json.null)"}};
+  for (const auto& [source, message] : wrong) {
+    Stage stage;
+    EXPECT_EQ(stage.run(source).message, "script:1: " + message);
+  }
+}
+
+TEST(JsonNull, GivesNobodyItsMetatable) {
+  Stage stage;
+  EXPECT_EQ(stage.logged("log(getmetatable(json.null), json.null == json.decode('null'), "
+                         "type(json.null), json.null)"),
+            "false\ttrue\tuserdata\tnull");
+}
+
 TEST(JsonArray, LeavesATableWithAMetatableOfItsOwnAlone) {
   Stage stage;
   EXPECT_NE(stage.run("json.array(setmetatable({}, {}))").message.find("metatable of its own"),
