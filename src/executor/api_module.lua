@@ -4,32 +4,49 @@
 -- their metatable is the script's to change.
 --   call(method, path, body?)  an API call; answers and errors as api.get has them
 --   fail(message)              raises it with the script's own place in front
---   wrap(f)                    f as a script may have it: its frame keeps the script's place
+--   wrap(f, name?)             f as a script may have it: its frame keeps the script's place; with
+--                              a name it refuses `api:name(...)`
 local api, call, fail, wrap = ...
 local module = {}
 local type, pairs, ipairs, next, tostring, rawget = type, pairs, ipairs, next, tostring, rawget
-local byte, format, gsub = string.byte, string.format, string.gsub
+local byte, format, gsub, sub = string.byte, string.format, string.gsub, string.sub
 local concat, sort = table.concat, table.sort
-local to_integer, is_array = math.tointeger, json.array
+local to_integer, is_array, null = math.tointeger, json.array, json.null
 
 -- ---- Arguments
 
+-- A value that was refused, for the message.
+local function shown(value)
+  if value == null then return "json.null" end
+  local kind = type(value)
+  if kind == "string" then return '"' .. sub(value, 1, 40) .. '"' end
+  return kind == "number" and tostring(value) or kind
+end
+
 local function need_table(value, name, what)
-  if type(value) ~= "table" then
-    fail(format("%s: %s must be a table, not %s", name, what, type(value)))
+  if type(value) ~= "table" then fail(format("%s: %s must be a table, not %s", name, what, shown(value))) end
+  return value
+end
+
+local function need_list(value, name)
+  if #need_table(value, name, "the list") == 0 and next(value) ~= nil then
+    fail(format("%s: the argument must be a list of cards: did you forget the outer braces?", name))
   end
   return value
 end
 
--- A number, a text of digits (a rule's payload has such), or a table that carries it (a card).
-local function id_of(value, name, field)
+-- A number, a text of digits (a rule's payload has such), or a table that carries it (a card); `at`
+-- is its place in a list.
+local function id_of(value, name, field, at)
   local given = value
   if type(value) == "table" then given = rawget(value, field) end
   local id = to_integer(given)
-  if not id or id < 0 then
-    fail(format("%s: %s must be a whole number or a table that has it, not %s", name, field, type(value)))
+  if id and id >= 0 then return id end
+  if given == nil and value ~= nil then
+    fail(format("%s: %s has no %s", name, at and format("item %d", at) or "the table", field))
   end
-  return id
+  if at then name = format("%s: item %d", name, at) end
+  fail(format("%s: %s must be a whole number or a table that has it, not %s", name, field, shown(given)))
 end
 
 local function card_path(card, name)
@@ -46,7 +63,7 @@ local function query_text(value, name)
   local kind = type(value)
   if kind == "boolean" then return value and "1" or "0" end
   if kind == "number" then return tostring(to_integer(value) or value) end
-  if kind ~= "string" then fail(format("the parameter %s can not be a %s", name, kind)) end
+  if kind ~= "string" then fail(format("the parameter %s can not be a %s", name, shown(value))) end
   return (gsub(value, "[^%w%-._~]", percent))
 end
 
@@ -148,11 +165,7 @@ end
 
 -- One call for all of them, whatever their number; none for none.
 local function bulk(name, path, field, items, options)
-  need_table(items, name, "the list")
-  if #items == 0 then
-    if next(items) ~= nil then fail(format("%s: the argument must be a list", name)) end
-    return is_array{}
-  end
+  if #need_list(items, name) == 0 then return is_array{} end
   local body = {}
   for key, value in pairs(need_table(options or {}, name, "the options")) do body[key] = value end
   body[field] = items
@@ -164,16 +177,19 @@ function module.create_cards(cards, options)
 end
 
 function module.update_cards(cards, options)
-  for _, card in ipairs(need_table(cards, "api.update_cards", "the list")) do
-    id_of(need_table(card, "api.update_cards", "each card"), "api.update_cards", "card_id")
+  for at, card in ipairs(need_list(cards, "api.update_cards")) do
+    if type(card) ~= "table" then
+      fail(format("api.update_cards: item %d must be a table with a card_id, not %s", at, shown(card)))
+    end
+    id_of(card, "api.update_cards", "card_id", at)
   end
   return bulk("api.update_cards", "/cards/updateMany", "cards", cards, options)
 end
 
 function module.delete_cards(cards, options)
   local ids = {}
-  for at, card in ipairs(need_table(cards, "api.delete_cards", "the list")) do
-    ids[at] = id_of(card, "api.delete_cards", "card_id")
+  for at, card in ipairs(need_list(cards, "api.delete_cards")) do
+    ids[at] = id_of(card, "api.delete_cards", "card_id", at)
   end
   bulk("api.delete_cards", "/cards/deleteMany", "card_ids", ids, options)
 end
@@ -285,4 +301,4 @@ end
 
 module.query = query
 
-for name, value in pairs(module) do api[name] = wrap(value) end
+for name, value in pairs(module) do api[name] = wrap(value, name) end

@@ -89,8 +89,22 @@ int perform(lua_State* state, const ScriptCall& call) {
   return 2;
 }
 
+// Its address is the registry's key of the table `api`, which a script may hide behind another.
+constexpr char kApiTable = 0;
+
+// The closures of the functions on `api` hold their name as the second upvalue.
+void refuse_colon(lua_State* state) {
+  if (lua_type(state, 1) != LUA_TTABLE) return;
+  lua_rawgetp(state, LUA_REGISTRYINDEX, &kApiTable);
+  const bool is_api = lua_rawequal(state, 1, -1) != 0;
+  lua_pop(state, 1);
+  if (is_api && lua_type(state, lua_upvalueindex(2)) == LUA_TSTRING)
+    raise(state, fmt::format("use api.{}, with a dot", lua_tostring(state, lua_upvalueindex(2))));
+}
+
 int script_call(lua_State* state) {
   spend_budget(state);
+  refuse_colon(state);
   luaL_checktype(state, 1, LUA_TSTRING);
   return perform(state, read_call(state, lua_tostring(state, lua_upvalueindex(1))));
 }
@@ -110,6 +124,7 @@ int module_fail(lua_State* state) {
 }
 
 int call_wrapped(lua_State* state) {
+  refuse_colon(state);
   lua_pushvalue(state, lua_upvalueindex(1));
   lua_insert(state, 1);
   lua_call(state, lua_gettop(state) - 1, LUA_MULTRET);
@@ -118,8 +133,8 @@ int call_wrapped(lua_State* state) {
 
 int module_wrap(lua_State* state) {
   luaL_checktype(state, 1, LUA_TFUNCTION);
-  lua_settop(state, 1);
-  lua_pushcclosure(state, call_wrapped, 1);
+  lua_settop(state, 2);
+  lua_pushcclosure(state, call_wrapped, 2);
   return 1;
 }
 
@@ -148,9 +163,12 @@ void open_api(lua_State* state) {
   constexpr std::array<std::pair<const char*, const char*>, 5> kCalls{
       {{"get", "GET"}, {"post", "POST"}, {"put", "PUT"}, {"patch", "PATCH"}, {"delete", "DELETE"}}};
   lua_newtable(state);
+  lua_pushvalue(state, -1);
+  lua_rawsetp(state, LUA_REGISTRYINDEX, &kApiTable);
   for (const auto& [name, method] : kCalls) {
     lua_pushstring(state, method);
-    lua_pushcclosure(state, script_call, 1);
+    lua_pushstring(state, name);
+    lua_pushcclosure(state, script_call, 2);
     lua_setfield(state, -2, name);
   }
   run_module(state);

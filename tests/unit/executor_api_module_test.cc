@@ -107,7 +107,8 @@ TEST(ApiCard, ThatIsNoneIsRefusedWhereItStands) {
   for (const char* id : {"nil", "{}", "'x'", "-1", "7.5", "json.null", "print", "'7/../8'"}) {
     Stage stage;
     const ScriptEnd end = stage.run("\nreturn api.card(" + std::string{id} + ")");
-    EXPECT_TRUE(end.message.starts_with("script:2: api.card: card_id must be a whole number"))
+    EXPECT_TRUE(end.message.starts_with("script:2: api.card: card_id must be a whole number") ||
+                end.message == "script:2: api.card: the table has no card_id")
         << id << ": " << end.message;
     EXPECT_TRUE(stage.calls.empty());
   }
@@ -154,10 +155,45 @@ TEST(ApiBulk, OfNothingIsNoCall) {
 TEST(ApiBulk, RefusesWhatIsNoList) {
   Stage stage;
   EXPECT_EQ(stage.run("api.create_cards{title = 'a'}").message,
-            "script:1: api.create_cards: the argument must be a list");
-  EXPECT_EQ(stage.run("api.update_cards{{title = 'a'}}").message,
-            "script:1: api.update_cards: card_id must be a whole number or a table that has it, "
-            "not table");
+            "script:1: api.create_cards: the argument must be a list of cards: did you forget the "
+            "outer braces?");
+  for (const char* source : {"api.update_cards{card_id = 1}", "api.delete_cards{card_id = 1}"}) {
+    const ScriptEnd end = stage.run(source);
+    EXPECT_TRUE(end.message.ends_with("did you forget the outer braces?")) << end.message;
+  }
+  EXPECT_TRUE(stage.calls.empty());
+}
+
+TEST(ApiArguments, ThatAreRefusedAreShown) {
+  const std::vector<std::pair<std::string, std::string>> refused{
+      {"api.card('12a')",
+       "api.card: card_id must be a whole number or a table that has it, not \"12a\""},
+      {"api.card{card_id = -1}",
+       "api.card: card_id must be a whole number or a table that has it, not -1"},
+      {"api.card(json.null)",
+       "api.card: card_id must be a whole number or a table that has it, not json.null"},
+      {"api.card{title = 'x'}", "api.card: the table has no card_id"},
+      {"api.update_cards{{card_id = 1}, {title = 'x'}}", "api.update_cards: item 2 has no card_id"},
+      {"api.update_cards{7}", "api.update_cards: item 1 must be a table with a card_id, not 7"},
+      {"api.delete_cards{1, 'x'}",
+       "api.delete_cards: item 2: card_id must be a whole number or a table that has it, not "
+       "\"x\""},
+      {"api.create_card('x')", "api.create_card: the card must be a table, not \"x\""},
+      {"api.query{a = json.null}", "the parameter a can not be a json.null"}};
+  for (const auto& [source, message] : refused) {
+    Stage stage;
+    EXPECT_EQ(stage.run(source).message, "script:1: " + message);
+    EXPECT_TRUE(stage.calls.empty());
+  }
+}
+
+TEST(ApiFunctions, AreCalledWithADot) {
+  Stage stage;
+  EXPECT_EQ(stage.run("\napi:create_card{title = 'x'}").message,
+            "script:2: use api.create_card, with a dot");
+  EXPECT_EQ(stage.run("\nreturn api:get('/me')").message, "script:2: use api.get, with a dot");
+  EXPECT_EQ(stage.run("local mine = api api = {} mine:card(7)").message,
+            "script:1: use api.card, with a dot");
   EXPECT_TRUE(stage.calls.empty());
 }
 
