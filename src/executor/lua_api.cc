@@ -95,7 +95,7 @@ constexpr char kApiTable = 0;
 // The closures of the functions on `api` hold their name as the second upvalue.
 void refuse_colon(lua_State* state) {
   if (lua_type(state, 1) != LUA_TTABLE) return;
-  lua_rawgetp(state, LUA_REGISTRYINDEX, &kApiTable);
+  push_api(state);
   const bool is_api = lua_rawequal(state, 1, -1) != 0;
   lua_pop(state, 1);
   if (is_api && lua_type(state, lua_upvalueindex(2)) == LUA_TSTRING)
@@ -151,6 +151,8 @@ void run_module(lua_State* state) {
 }
 
 }  // namespace
+
+void push_api(lua_State* state) { lua_rawgetp(state, LUA_REGISTRYINDEX, &kApiTable); }
 
 void open_api(lua_State* state) {
   luaL_newmetatable(state, kErrorMetatable);

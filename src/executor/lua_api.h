@@ -10,4 +10,7 @@ namespace coderunner::executor {
 // Registers the global `api`.
 void open_api(lua_State* state);
 
+// Pushes the table open_api() made, whatever the script has done to the global.
+void push_api(lua_State* state);
+
 }  // namespace coderunner::executor

@@ -10,6 +10,7 @@
 #include "executor/lua_api.h"
 #include "executor/lua_json.h"
 #include "executor/lua_state.h"
+#include "executor/lua_suggestion.h"
 
 namespace coderunner::executor {
 namespace {
@@ -144,21 +145,29 @@ bool shows_as_address(lua_State* state, int index) {
   return !has_text;
 }
 
+struct ErrorText {
+  const std::string& source;
+  std::string message;
+};
+
 // The error object at index 1 as text; its __tostring is the script's own code.
 int describe_error(lua_State* state) {
-  auto& message = *static_cast<std::string*>(lua_touserdata(state, 2));
+  auto& [source, message] = *static_cast<ErrorText*>(lua_touserdata(state, 2));
   message = shows_as_address(state, 1) ? fmt::format("an error of type {}", luaL_typename(state, 1))
                                        : text_of(state, 1, limits::kMaxErrorMessageBytes);
+  push_api(state);
+  if (lua_istable(state, -1)) message += api_suggestion(state, message, source);
+  message = clamp_utf8(message, limits::kMaxErrorMessageBytes);
   return 0;
 }
 
-std::string error_message(lua_State* state) {
-  std::string message;
+std::string error_message(lua_State* state, const std::string& source) {
+  ErrorText text{source, {}};
   lua_pushcfunction(state, describe_error);
   lua_insert(state, -2);
-  lua_pushlightuserdata(state, &message);
+  lua_pushlightuserdata(state, &text);
   if (lua_pcall(state, 2, 0, 0) != LUA_OK) return "an error that can not be shown";
-  return message;
+  return text.message;
 }
 
 std::string size_text(std::size_t bytes) {
@@ -192,7 +201,7 @@ ScriptEnd run_script(const ScriptStart& start, const ScriptHost& host) {
   if (status == LUA_OK) return {};
   // Below zero: an exception that is none of Lua's, and nothing here throws any but bad_alloc.
   if (status == LUA_ERRMEM || status < LUA_OK) return out_of_memory();
-  std::string message = error_message(state);
+  std::string message = error_message(state, start.source);
   if (budget.has_fired)
     return {ScriptVerdict::loop_budget,
             budget.fired_at + "the loop budget is used up while showing an error"};

@@ -187,6 +187,32 @@ TEST(ApiArguments, ThatAreRefusedAreShown) {
   }
 }
 
+TEST(ApiFunctions, ThatDoNotExistAreNamedWithTheNearestThatDoes) {
+  const std::string nil = "script:2: attempt to call a nil value ";
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"api.create_crad{}",
+       nil + "(field 'create_crad'): there is no api.create_crad; did you mean api.create_card?"},
+      {"api:crads()", nil + "(method 'crads'): there is no api.crads; did you mean api.cards?"},
+      {"api.frobnicate()", nil + "(field 'frobnicate'): there is no api.frobnicate"},
+      {"local mine = {} mine.create_crad()", nil + "(field 'create_crad')"},
+      {"local mine = {} mine.card() api.card(7)", nil + "(field 'card')"},
+      {"local all = api api = nil all.x(api.crad)",
+       "script:2: attempt to index a nil value (global 'api')"},
+      {"error('attempt to call a nil value (field \\'api.')",
+       "script:2: attempt to call a nil value (field 'api."}};
+  for (const auto& [source, message] : wrong) {
+    Stage stage;
+    EXPECT_EQ(stage.run("\n" + source).message, message);
+  }
+}
+
+TEST(ApiFunctions, MayBeAskedForBeforeTheyAreCalled) {
+  Stage stage;
+  EXPECT_EQ(stage.logged("if api.create_crad then error('no') end api.mine = api.me "
+                         "log(api.create_crad, getmetatable(api), api.mine == rawget(api, 'me'))"),
+            "nil\tnil\ttrue");
+}
+
 TEST(ApiFunctions, AreCalledWithADot) {
   Stage stage;
   EXPECT_EQ(stage.run("\napi:create_card{title = 'x'}").message,
