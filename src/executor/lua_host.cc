@@ -72,6 +72,22 @@ int protected_call_with_handler(lua_State* state) {
   return 2;
 }
 
+// Lua's own finds out in its iterator, which is all C: that error names no line.
+int pairs_of_list(lua_State* state) {
+  const int kind = lua_type(state, 1);
+  if (kind == LUA_TNONE || kind == LUA_TNIL || kind == LUA_TBOOLEAN || kind == LUA_TNUMBER ||
+      kind == LUA_TFUNCTION)
+    raise(state,
+          fmt::format("bad argument #1 to 'ipairs' (table expected, got {}){}",
+                      luaL_typename(state, 1),
+                      kind == LUA_TFUNCTION ? "; a loop over api.cards takes no ipairs" : ""));
+  const int count = lua_gettop(state);
+  lua_pushvalue(state, lua_upvalueindex(1));
+  lua_insert(state, 1);
+  lua_call(state, count, LUA_MULTRET);
+  return lua_gettop(state);
+}
+
 void open_libraries(lua_State* state) {
   constexpr std::array<luaL_Reg, 5> kLibraries{{{LUA_GNAME, luaopen_base},
                                                 {LUA_STRLIBNAME, luaopen_string},
@@ -91,6 +107,9 @@ void open_libraries(lua_State* state) {
   lua_setfield(state, -2, "dump");
   lua_pop(state, 1);
 
+  lua_getglobal(state, "ipairs");
+  lua_pushcclosure(state, pairs_of_list, 1);
+  lua_setglobal(state, "ipairs");
   lua_register(state, "setmetatable", set_metatable);
   lua_register(state, "xpcall", protected_call_with_handler);
   lua_register(state, "log", log);
@@ -166,8 +185,8 @@ std::string error_message(lua_State* state, const std::string& source) {
   lua_pushcfunction(state, describe_error);
   lua_insert(state, -2);
   lua_pushlightuserdata(state, &text);
-  if (lua_pcall(state, 2, 0, 0) != LUA_OK) return "an error that can not be shown";
-  return text.message;
+  const bool is_shown = lua_pcall(state, 2, 0, 0) == LUA_OK || !text.message.empty();
+  return is_shown ? text.message : "an error that can not be shown";
 }
 
 std::string size_text(std::size_t bytes) {

@@ -1,6 +1,6 @@
 // Runs one script in one Lua 5.4 state under its limits (contract section 7). Called in a script
-// process, and by tests. The only room with Lua headers, together with lua_json, lua_api and
-// lua_check. Knows no socket and no HTTP: what a script reaches outside is the ScriptPort.
+// process, and by tests. The only room with Lua headers, together with the other lua_*.cc. Knows no
+// socket and no HTTP: what a script reaches outside is the ScriptPort.
 #pragma once
 
 #include <string>

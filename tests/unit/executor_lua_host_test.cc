@@ -65,6 +65,24 @@ TEST(Script, ThatFailsSaysWhere) {
   EXPECT_EQ(stage.lines, std::vector<std::string>{"before"});
 }
 
+TEST(Script, ThatLoopsOverNoListSaysWhere) {
+  const std::string refused = "script:2: bad argument #1 to 'ipairs' (table expected, got ";
+  Stage stage;
+  EXPECT_EQ(stage.run("\nfor _, card in ipairs(event.cards) do end").message, refused + "nil)");
+  EXPECT_EQ(stage.run("\nfor _, card in ipairs(api.cards{}) do end").message,
+            refused + "function); a loop over api.cards takes no ipairs");
+}
+
+TEST(Script, LoopsOverListsAsInLua) {
+  Stage stage;
+  EXPECT_EQ(stage.logged("for at, value in ipairs{'a', 'b', nil, 'c'} do log(at, value) end "
+                         "local far = setmetatable({}, {__index = function(_, at) "
+                         "if at < 2 then return 'far' end end}) "
+                         "for at, value in ipairs(far) do log(at, value) end log(pcall(ipairs))"),
+            "1\ta|2\tb|1\tfar|false\tscript:1: bad argument #1 to 'ipairs' (table expected, got no "
+            "value)");
+}
+
 TEST(Script, MayFailWithAnythingAndStillGetAnEnd) {
   for (const char* source :
        {"error()", "error({})", "error(json.null)", "error(setmetatable({}, {__tostring = error}))",
