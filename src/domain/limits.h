@@ -77,6 +77,10 @@ inline constexpr std::size_t kMaxFrameBytes =
     16UL * 1024 * 1024;  // one message between script and broker
 inline constexpr std::size_t kMaxLogBytesPerRun = 1024UL * 1024;
 inline constexpr std::size_t kMaxLogLineBytes = 16UL * 1024;
+// Calls but GETs, with their re-sends; no account's quota allows a tenth of it within a wall. They
+// are logged beyond the run's share, so they have one of their own.
+inline constexpr int kMaxChangesPerRun = 10'000;
+inline constexpr std::size_t kMaxChangeLogBytesPerRun = 16UL * 1024 * 1024;
 inline constexpr std::size_t kLogLineOverhead = 64;  // a line of one byte costs a row all the same
 inline constexpr std::size_t kMaxApiAnswerBytes = 8UL * 1024 * 1024;
 
@@ -142,7 +146,8 @@ inline constexpr int kReapedAtOnce = 50;         // queued rows of one sweep, ea
 inline constexpr int kScrubbedAtOnce = 200;
 inline constexpr int kPurgedAtOnce = 50;
 inline constexpr int kPurgedLinesAtOnce = 500;
-inline constexpr int kMaxSentRead = 20'000;  // log lines with a call: a run's share holds 16,000
+// Log lines with a call: two of each change, and 16,000 others fill a run's share.
+inline constexpr int kMaxSentRead = 2 * kMaxChangesPerRun + 16'000;
 
 // Replays (contract section 8)
 inline constexpr int kReplayWorkers = 40;  // of the old world's pool, brief 1

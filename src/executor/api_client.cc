@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "domain/limits.h"
 
 namespace coderunner::executor {
@@ -14,30 +15,51 @@ using Json = nlohmann::json;
 constexpr const char* kRetryAfter = "retry_after";
 constexpr int kErrorDepth = 4;  // root, error, details, a field, its first reason
 
-std::string decode_dots(std::string_view segment) {
+std::optional<int> hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+std::string percent_decoded(std::string_view text) {
   std::string plain;
-  for (std::size_t at = 0; at < segment.size(); ++at) {
-    const std::string_view next = segment.substr(at, 3);
-    if (next == "%2e" || next == "%2E") {
-      plain += '.';
-      at += 2;
-    } else {
-      plain += segment[at];
-    }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto high = at + 2 < text.size() ? hex_value(text[at + 1]) : std::nullopt;
+    const auto low = high ? hex_value(text[at + 2]) : std::nullopt;
+    const bool is_escape = text[at] == '%' && low;
+    plain += is_escape ? static_cast<char>(*high * 16 + *low) : text[at];
+    if (is_escape) at += 2;
   }
   return plain;
 }
 
-bool climbs(std::string_view path) {
-  path = path.substr(0, path.find('?'));
+// A segment that some server may take for "." or "..": with parameters after ';', too.
+bool has_dot_segment(std::string_view path) {
   while (!path.empty()) {
-    path.remove_prefix(1);
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    const std::string segment = decode_dots(path.substr(0, slash));
-    if (segment == "." || segment == "..") return true;
-    path.remove_prefix(slash);
+    const std::size_t end = std::min(path.find_first_of("/\\"), path.size());
+    const std::string_view segment = path.substr(0, end);
+    const std::string_view name = segment.substr(0, segment.find(';'));
+    if (name == "." || name == "..") return true;
+    path.remove_prefix(std::min(end + 1, path.size()));
   }
   return false;
+}
+
+// Whoever stands between may decode before it looks for "..", and more than once.
+bool climbs(std::string_view path) {
+  constexpr int kDecodings = 3;
+  std::string plain{path.substr(0, path.find('?'))};
+  for (int round = 0; round < kDecodings; ++round) {
+    if (has_dot_segment(plain)) return true;
+    std::string next = percent_decoded(plain);
+    if (next == plain) return false;
+    const bool has_control =
+        std::ranges::any_of(next, [](char c) { return c >= 0 && (c < ' ' || c == 0x7F); });
+    if (has_control || !is_valid_utf8(next)) return true;
+    plain = std::move(next);
+  }
+  return true;
 }
 
 std::optional<std::string> text_at(const Json& object, const char* name) {

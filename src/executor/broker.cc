@@ -108,6 +108,8 @@ Broker::Stop Broker::announce(const ScriptCall& call, int attempt) {
   sending.method = call.method;
   sending.path = call.path;
   sending.attempt = attempt;
+  if (!parts_.log.may_announce(sending))
+    return CallAnswer{no_answer("not sent: one run may not send more changes than it has")};
   Millis pause = limits::kStoreRetryMin;
   for (;;) {
     const auto kept = parts_.log.announce("sending " + name_of(call), sending);
@@ -154,7 +156,9 @@ ApiAnswer Broker::attempt_once(const ScriptCall& call, int attempt) {
 Broker::Stop Broker::judge(const ScriptCall& call, int attempt, const ApiAnswer& answer) {
   if (answer.ended) return *answer.ended;
   if (const auto end = parts_.watch.look()) return *end;
-  if (answer.is_too_large) return CallAnswer{error_of(answer, "the API's answer is too large")};
+  constexpr int kFirstError = 400;  // an error's status says enough, however long its body is
+  if (answer.is_too_large && *answer.status < kFirstError)
+    return CallAnswer{error_of(answer, "the API's answer is too large")};
 
   AttemptAnswer seen{is_get(call), answer.status, std::nullopt, false};
   if (answer.status == 429)

@@ -71,9 +71,11 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* conte
     answer.retry_after.emplace_back(value);
   if (name == "date") answer.date = std::string{value};
   int remaining = 0;
-  if (name == "x-ratelimit-perminute-remaining" &&
-      std::from_chars(value.data(), value.data() + value.size(), remaining).ec == std::errc{})
-    answer.remaining = remaining;
+  const char* end = value.data() + value.size();
+  if (name == "x-ratelimit-perminute-remaining") {
+    const auto read = std::from_chars(value.data(), end, remaining);
+    if (read.ec == std::errc{} && read.ptr == end) answer.remaining = remaining;
+  }
   return count;
 }
 

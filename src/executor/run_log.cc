@@ -50,13 +50,31 @@ LogLine RunLog::line(std::string_view level, std::string_view message,
   return made;
 }
 
+namespace {
+
+// Two rows, each with the path in its message and in its call.
+std::size_t change_bytes(const ApiCall& call) {
+  constexpr std::size_t kCopies = 4, kRows = 2;
+  return kCopies * call.path.size() + kRows * limits::kLogLineOverhead;
+}
+
+}  // namespace
+
+bool RunLog::may_announce(const ApiCall& call) const {
+  return changes_ < limits::kMaxChangesPerRun &&
+         change_bytes_ + change_bytes(call) <= limits::kMaxChangeLogBytesPerRun;
+}
+
 Result<AnnounceAnswer> RunLog::announce(std::string_view message, const ApiCall& call) {
   pending_.push_back(line("info", message, call));
   const auto answer = ledger_.announce(run_.execution, run_.run, pending_);
-  if (answer && *answer == AnnounceAnswer::announced)
-    pending_.clear();
-  else
+  if (!answer || *answer != AnnounceAnswer::announced) {
     pending_.pop_back();
+    return answer;
+  }
+  pending_.clear();
+  ++changes_;
+  change_bytes_ += change_bytes(call);
   return answer;
 }
 

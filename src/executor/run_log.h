@@ -34,6 +34,8 @@ class RunLog {
 
   // A call about to be sent. The line is durable, with all before it, where it answers `announced`;
   // otherwise it is dropped: nothing was sent. Never counted against the share.
+  // Only where may_announce(): a run's changes are bounded, so that its end can name them all.
+  bool may_announce(const ApiCall& call) const;
   Result<AnnounceAnswer> announce(std::string_view message, const ApiCall& call);
 
   bool has_pending() const { return !pending_.empty(); }
@@ -55,6 +57,8 @@ class RunLog {
   std::vector<LogLine> pending_;
   std::size_t bytes_ = 0;
   bool is_cut_ = false;
+  int changes_ = 0;
+  std::size_t change_bytes_ = 0;
   MonoTime not_before_{};
 };
 

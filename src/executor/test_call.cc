@@ -78,6 +78,9 @@ class Hold {
   }
 
   void keep(LogLine line) {
+    // Apart from the log, which may be cut: what had been sent is said whole.
+    if (line.call && line.call->method != "GET")
+      changes_.push_back({{}, line.at, line.level, {}, line.call});
     bytes_ += line.message.size() + limits::kLogLineOverhead;
     if (line.call) bytes_ += line.call->path.size();
     if (is_cut_) return;
@@ -100,9 +103,9 @@ class Hold {
 
   TestAnswer ended(const std::string& why) {
     if (!has_started_) return TestRefused{"nothing ran: " + why};
-    return report(
-        {ErrorCode::ended_from_outside, storable_text(ended_from_outside(why, sent_changes(logs_)),
-                                                      limits::kMaxErrorMessageBytes)});
+    return report({ErrorCode::ended_from_outside,
+                   storable_text(ended_from_outside(why, sent_changes(changes_)),
+                                 limits::kMaxErrorMessageBytes)});
   }
 
   TestReport report(Outcome outcome) {
@@ -117,6 +120,7 @@ class Hold {
   FrameReader reader_;
   bool has_started_ = false;
   std::vector<LogLine> logs_;
+  std::vector<LogLine> changes_;
   std::size_t bytes_ = 0;
   bool is_cut_ = false;
 };

@@ -142,10 +142,13 @@ TEST_F(SecretFilesTest, OpenToOthersAreTakenWithAWarning) {
   EXPECT_NE(loaded->warnings[0].find("var/key"), std::string::npos);
 }
 
-TEST_F(SecretFilesTest, ThatCannotBeReadAreUnavailable) {
+TEST_F(SecretFilesTest, ThatAreNoOrdinaryFilesAreRefusedAndNeverWaitedFor) {
   std::filesystem::create_directories(folder_ / "var/salt");
-  EXPECT_EQ(load(true).error().kind, Failure::unavailable);
+  EXPECT_EQ(load(true).error().kind, Failure::invalid_input);
   write("key", kKey);
+  std::filesystem::remove(folder_ / "var/salt");
+  ASSERT_EQ(mkfifo((folder_ / "var/salt").c_str(), 0600), 0);
+  EXPECT_EQ(load(true).error().kind, Failure::invalid_input);
   std::filesystem::remove(folder_ / "var/salt");
   write("salt", std::string(5000, 's'));
   EXPECT_EQ(load(true).error().kind, Failure::invalid_input);

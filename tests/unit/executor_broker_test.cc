@@ -390,6 +390,33 @@ TEST_F(BrokerTest, AnAnswerBeyondTheCapIsNotAskedForAgain) {
 
 // ---- the durable line
 
+TEST_F(BrokerTest, AnErrorsStatusCountsHoweverLongItsBodyIs) {
+  api.answers = {{.status = 429, .retry_after = {"200"}, .is_too_large = true}};
+  EXPECT_EQ(error_of(get).status, 429);
+  ASSERT_TRUE(gates.standing);
+  EXPECT_EQ(gates.standing->hint, Millis{200'000});
+  gates.standing.reset();
+  api.answers = {{.status = 503, .is_too_large = true}, {.status = 200, .body = "{}"}};
+  EXPECT_TRUE(std::holds_alternative<CallResult>(call(get)));
+}
+
+TEST_F(BrokerTest, ARunSendsNoMoreChangesThanItsEndCanName) {
+  for (int sent = 0; sent < limits::kMaxChangesPerRun; ++sent) call(post);
+  EXPECT_EQ(api.sent.size(), static_cast<std::size_t>(limits::kMaxChangesPerRun));
+  EXPECT_NE(error_of(post).message.find("not sent"), std::string::npos);
+  EXPECT_EQ(api.sent.size(), static_cast<std::size_t>(limits::kMaxChangesPerRun));
+  EXPECT_EQ(broker.sent().size(), static_cast<std::size_t>(limits::kMaxChangesPerRun));
+  EXPECT_TRUE(std::holds_alternative<CallResult>(call(get))) << "a GET changes nothing";
+}
+
+TEST_F(BrokerTest, TheLogOfARunsChangesIsBoundedInBytesToo) {
+  const std::string path = "/a?" + std::string(8'000, 'x');
+  int sent = 0;
+  while (sent < 5'000 && std::holds_alternative<CallResult>(call({"DELETE", path, {}}))) ++sent;
+  EXPECT_GT(sent, 100);
+  EXPECT_LT(sent, 600);
+}
+
 TEST_F(BrokerTest, AChangeIsAnnouncedDurablyBeforeItIsSent) {
   EXPECT_TRUE(std::holds_alternative<CallResult>(call(post)));
   ASSERT_EQ(ledger.lines.size(), 1U) << "durable before the answer is";
@@ -482,9 +509,29 @@ TEST_F(BrokerTest, AnAttemptsTimeIsClippedToTheWall) {
 // ---- what is refused before anything is sent
 
 TEST_F(BrokerTest, APathThatLeavesTheAccountIsRefused) {
-  for (const char* path :
-       {"", "boards", "//evil.example/x", "http://evil.example", "/../v1", "/a/..", "/a/%2e%2E/b",
-        "/a/./b", "/a b", "/a\r\nHost: x", "/a\\b", "/a#b", "/\xff"})
+  for (const char* path : {"",
+                           "boards",
+                           "//evil.example/x",
+                           "http://evil.example",
+                           "/../v1",
+                           "/a/..",
+                           "/a/%2e%2E/b",
+                           "/a/./b",
+                           "/a b",
+                           "/a\r\nHost: x",
+                           "/a\\b",
+                           "/a#b",
+                           "/\xff",
+                           "/..%2f..%2fother",
+                           "/%2e%2e%2fx",
+                           "/a/..%5c..%5cx",
+                           "/..;/x",
+                           "/a/..;v=1/x",
+                           "/%252e%252e/x",
+                           "/%25252e%25252e/x",
+                           "/.%00./x",
+                           "/..%c0%af",
+                           "/a%0d%0aHost:x"})
     EXPECT_FALSE(error_of({"POST", path, "{}"}).message.empty()) << path;
   EXPECT_TRUE(api.sent.empty());
   EXPECT_TRUE(broker.sent().empty());
@@ -493,7 +540,8 @@ TEST_F(BrokerTest, APathThatLeavesTheAccountIsRefused) {
 
 TEST_F(BrokerTest, AnOrdinaryPathIsNot) {
   for (const char* path :
-       {"/cards?board_ids=1,2&x=%20", "/a..b/..c", "/x?q=../..", "/@me", "/a:80"})
+       {"/cards?board_ids=1,2&x=%20", "/a..b/..c", "/x?q=../..", "/x?q=%2e%2e%2f", "/@me", "/a:80",
+        "/caf%C3%A9", "/100%25", "/a%2Fb", "/a;v=1/b", "/a%"})
     EXPECT_TRUE(std::holds_alternative<CallResult>(call({"GET", path, std::nullopt}))) << path;
 }
 

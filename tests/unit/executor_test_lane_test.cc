@@ -127,6 +127,17 @@ TEST_F(TestCallTest, TheAnswersLogIsBounded) {
   EXPECT_LE(report.logs.size(), limits::kMaxTestLogBytes / text.size() + 1);
 }
 
+TEST_F(TestCallTest, WhatHadBeenSentIsSaidWholeThoughTheLogIsCut) {
+  std::vector<FromTest> said{TestStarted{}};
+  const std::string text(limits::kMaxLogLineBytes, 'x');
+  for (std::size_t i = 0; i < limits::kMaxTestLogBytes / text.size() + 1; ++i)
+    said.emplace_back(line(text));
+  said.emplace_back(sending("/late"));
+  const auto answer = call_worker_that_says(said);
+  EXPECT_NE(std::get<TestReport>(answer).outcome.message.find("it had sent 1: POST /late"),
+            std::string::npos);
+}
+
 TEST_F(TestCallTest, AClientThatHasGoneEndsIt) {
   auto lane = make_byte_stream(), client = make_byte_stream();
   ASSERT_TRUE(lane && client);

@@ -46,11 +46,13 @@ struct SecretText {
 
 // nullopt where there is no such file.
 Result<std::optional<SecretText>> read_secret(const std::string& path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.get() < 0 && errno == ENOENT) return std::optional<SecretText>{};
   if (file.get() < 0) return system_failure("read", path);
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return system_failure("read", path);
+  if (!S_ISREG(status.st_mode))
+    return fail(Failure::invalid_input, fmt::format("{} is no ordinary file", path));
   char text[limits::kMaxSecretFileBytes + 1];
   const ssize_t length = read(file.get(), text, sizeof text);
   if (length < 0) return system_failure("read", path);
