@@ -75,9 +75,11 @@ constexpr std::string_view kFirstLane =
     "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
     "WHERE status = 'queued' AND subdomain_hash >= '' ORDER BY subdomain_hash, apikey_hash LIMIT 1";
 
+// From the least key that is larger: a strict ">" over a row value would walk every row of the lane
+// it leaves.
 constexpr std::string_view kNextLane =
     "SELECT subdomain_hash, apikey_hash FROM codeRunner_executions "
-    "WHERE status = 'queued' AND (subdomain_hash, apikey_hash) > (:account, :key) "
+    "WHERE status = 'queued' AND (subdomain_hash, apikey_hash) >= (:account, :key || char(0)) "
     "ORDER BY subdomain_hash, apikey_hash LIMIT 1";
 
 constexpr std::string_view kLaneAfterKeyless =
