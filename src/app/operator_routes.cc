@@ -178,7 +178,7 @@ HttpResponse OperatorRoutes::cancel_queued(const HttpRequest& request) {
   }
   const auto would_be = parts_.control.account(name);
   if (!would_be) return store_error(would_be.error());
-  return json_answer(200, Json{{"cancelled", would_be->queued}, {"dry_run", true}}.dump());
+  return json_answer(200, Json{{"cancelled", would_be->queued}}.dump());
 }
 
 HttpResponse OperatorRoutes::pause(const HttpRequest& request) {
