@@ -1,4 +1,4 @@
--- expect: failed 302 "bytes of memory"
+-- expect: failed 302 "MiB of memory"
 local t = {}
 local s = ('x'):rep(1000)
 for i = 1, 100000 do t[i] = s end

@@ -1,3 +1,3 @@
--- expect: failed 302 "bytes of memory"
+-- expect: failed 302 "MiB of memory"
 local s = 'x'
 while true do local _, m = pcall(error, s .. s) s = m end

@@ -1,3 +1,3 @@
--- expect: failed 302 "bytes of memory"
+-- expect: failed 302 "MiB of memory"
 local s = ('x'):rep(1e6)
 while true do s = string.format('%s%s', s, s) end

@@ -1,2 +1,2 @@
--- expect: failed 302 "bytes of memory"
+-- expect: failed 302 "MiB of memory"
 return ('x'):rep(1e9)

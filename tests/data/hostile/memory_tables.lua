@@ -1,3 +1,3 @@
--- expect: failed 302 "bytes of memory"
+-- expect: failed 302 "MiB of memory"
 local t = {}
 while true do t = {t, {}} end
