@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <charconv>
 #include <memory>
 #include <utility>
 
@@ -12,10 +11,8 @@
 #include "executor/curl_api_client.h"
 #include "executor/frame.h"
 #include "executor/poll_until.h"
-#include "executor/roles.h"
-#include "executor/scoreboard.h"
-#include "executor/spawn.h"
 #include "executor/test_protocol.h"
+#include "executor/worker_place.h"
 
 namespace coderunner::executor {
 namespace {
@@ -94,47 +91,35 @@ constexpr ExecutionId kNoExecution{0};  // what such a script sees as execution.
 
 class TestWorker {
  public:
-  TestWorker(const RunSettings& settings, const TestWorkerParts& parts, Scoreboard board)
-      : settings_(settings),
-        parts_(parts),
-        board_(std::move(board)),
-        master_(Descriptor{kWorkerMasterChannel}) {}
+  TestWorker(const RunSettings& settings, const TestWorkerParts& parts, WorkerPlace place)
+      : settings_(settings), parts_(parts), place_(std::move(place)) {}
 
-  int serve() {
-    for (;;) {
-      master_.await(parts_.clock);
-      auto message = master_.take();
-      if (!message && (master_.is_gone() || master_.must_stop())) return 0;
-      if (!message) continue;
-      if (message->verb == kExit) return 0;
-      if (message->verb == kHello)
-        std::from_chars(message->text.data(), message->text.data() + message->text.size(), slot_);
-      if (message->verb == kConnection && message->descriptors.size() == 1)
-        serve_one({std::move(message->descriptors.front()), parts_.clock});
-    }
+  void serve() {
+    while (auto order = place_.next_order())
+      if (order->verb == kConnection && order->descriptors.size() == 1)
+        serve_one({std::move(order->descriptors.front()), parts_.clock});
   }
 
  private:
   // Idle for the master before the last word to `serve`, which then knows the place to be free.
   void serve_one(TestPeer peer) {
-    enter(Stage::reading);
+    place_.enter(Stage::reading);
     const auto last_word = run(peer);
-    enter(Stage::idle);
-    master_.say(kIdle);
+    place_.tell_idle();
     if (last_word) peer.say(*last_word);
   }
 
   std::optional<FromTest> run(TestPeer& peer) {
     const auto request = peer.read_request();
     if (!request) return std::nullopt;
-    master_.read();
-    if (master_.must_stop()) return TestRefused{"the executor is stopping"};
+    place_.master().read();
+    if (place_.master().must_stop()) return TestRefused{"the executor is stopping"};
     GateStore& gates = parts_.gates();  // may have to wait for the store: no script waits with it
-    enter(Stage::spawning);
-    auto script = ScriptLink::request(master_, settings_.script, parts_.clock);
+    place_.enter(Stage::spawning);
+    auto script = ScriptLink::request(place_.master(), settings_.script, parts_.clock);
     if (!script) return TestRefused{script.error().message};
     const MonoTime wall = parts_.clock.mono_now() + settings_.wall;
-    enter(Stage::running);
+    place_.enter(Stage::running);
     if (!peer.say(TestStarted{})) return std::nullopt;
     TestLedger ledger{peer};
     RunLog log{ledger, parts_.clock, {kNoExecution, RunId{random_hex_128(parts_.entropy)}}};
@@ -153,7 +138,7 @@ class TestWorker {
   // Takes the script: it is gone when this returns.
   Outcome drive(const TestRequest& request, ScriptLink script, RunLog& log, const Ground& ground) {
     const auto api = api_for(request);
-    RunSockets watch{{master_, script, parts_.clock, ground.wall, ground.client}};
+    RunSockets watch{{place_.master(), script, parts_.clock, ground.wall, ground.client}};
     Broker broker{
         {*api, ground.gates, log, watch, parts_.clock, parts_.events},
         {std::nullopt, request.key, request.debug, settings_.api.timeout, settings_.ladder}};
@@ -176,27 +161,18 @@ class TestWorker {
           {"code", outcome.code ? std::to_string(number(*outcome.code)) : "none"}}});
   }
 
-  void enter(Stage stage) { board_.enter(slot_, stage, parts_.clock.mono_now()); }
-
   const RunSettings& settings_;
   const TestWorkerParts& parts_;
-  Scoreboard board_;
-  MasterLink master_;
-  int slot_ = 0;
+  WorkerPlace place_;
 };
 
 }  // namespace
 
 int run_test_worker(const RunSettings& settings, const TestWorkerParts& parts) {
-  ignore_group_signals("cr-test-worker");
-  prepare_curl();
-  auto board = Scoreboard::map(Descriptor{kWorkerScoreboard});
-  if (!board) {
-    parts.events.record(
-        {Level::error, "worker_not_started", std::nullopt, {{"error", board.error().message}}});
-    return 1;
-  }
-  return TestWorker{settings, parts, std::move(*board)}.serve();
+  auto place = WorkerPlace::take("cr-test-worker", parts.clock, parts.events);
+  if (!place) return 1;
+  TestWorker{settings, parts, std::move(*place)}.serve();
+  return 0;
 }
 
 }  // namespace coderunner::executor

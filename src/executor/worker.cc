@@ -3,11 +3,9 @@
 #include <charconv>
 #include <utility>
 
-#include "executor/curl_api_client.h"
-#include "executor/roles.h"
 #include "executor/row_finish.h"
 #include "executor/run.h"
-#include "executor/spawn.h"
+#include "executor/worker_place.h"
 
 namespace coderunner::executor {
 namespace {
@@ -19,81 +17,59 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-template <class Number>
-Number number_in(std::string_view word) {
-  Number number{};
+std::int64_t number_in(std::string_view word) {
+  std::int64_t number = 0;
   std::from_chars(word.data(), word.data() + word.size(), number);
   return number;
 }
 
 class Worker {
  public:
-  Worker(const RunSettings& settings, const WorkerParts& parts, Scoreboard board)
-      : settings_(settings),
-        parts_(parts),
-        board_(std::move(board)),
-        master_(Descriptor{kWorkerMasterChannel}) {}
+  Worker(const RunSettings& settings, const WorkerParts& parts, WorkerPlace place)
+      : settings_(settings), parts_(parts), place_(std::move(place)) {}
 
-  int serve() {
-    for (;;) {
-      master_.await(parts_.clock);
-      auto message = master_.take();
-      if (!message && (master_.is_gone() || master_.must_stop())) return 0;
-      if (!message) continue;
-      if (message->verb == kExit) return 0;
-      obey(*message);
-    }
+  void serve() {
+    while (auto order = place_.next_order()) obey(*order);
   }
 
  private:
-  void obey(Message& message) {
-    if (message.verb == kHello) slot_ = number_in<int>(message.text);
-    if (message.verb == kConnection && message.descriptors.size() == 1)
-      serve_connection(message.descriptors.front().release());
-    if (message.verb == kAbandon) abandon(message.text);
+  void obey(Message& order) {
+    if (order.verb == kConnection && order.descriptors.size() == 1)
+      serve_connection(order.descriptors.front().release());
+    if (order.verb == kAbandon) abandon(order.text);
   }
 
   void serve_connection(int socket) {
-    enter(Stage::reading);
+    place_.enter(Stage::reading);
     parts_.serve_one(socket, [this](const RunRequest& request) {
-      return Run{{settings_, parts_, master_, {board_, slot_}}}.answer(request);
+      return Run{{settings_, parts_, place_.master(), place_.slot()}}.answer(request);
     });
-    enter(Stage::idle);
-    master_.say(kIdle);
+    place_.tell_idle();
   }
 
   // A run whose worker died. Conditional on its run id, so whatever has happened meanwhile stands.
   void abandon(std::string_view text) {
-    const ExecutionId execution{number_in<std::int64_t>(next_word(text))};
+    const ExecutionId execution{number_in(next_word(text))};
     const RunId run{std::string{next_word(text)}};
     const Outcome reason{ErrorCode::ended_from_outside, std::string{text}};
     if (finish_row({execution, run, reason, nullptr, RowOf::dead_worker},
-                   {parts_.ledger, master_, parts_.clock, parts_.events, {board_, slot_}}))
-      master_.say(kAbandoned);
-    enter(Stage::idle);
+                   {parts_.ledger, place_.master(), parts_.clock, parts_.events, place_.slot()}))
+      place_.master().say(kAbandoned);
+    place_.enter(Stage::idle);
   }
-
-  void enter(Stage stage) { board_.enter(slot_, stage, parts_.clock.mono_now()); }
 
   const RunSettings& settings_;
   const WorkerParts& parts_;
-  Scoreboard board_;
-  MasterLink master_;
-  int slot_ = 0;
+  WorkerPlace place_;
 };
 
 }  // namespace
 
 int run_worker(const RunSettings& settings, const WorkerParts& parts) {
-  ignore_group_signals("cr-worker");
-  prepare_curl();
-  auto board = Scoreboard::map(Descriptor{kWorkerScoreboard});
-  if (!board) {
-    parts.events.record(
-        {Level::error, "worker_not_started", std::nullopt, {{"error", board.error().message}}});
-    return 1;
-  }
-  return Worker{settings, parts, std::move(*board)}.serve();
+  auto place = WorkerPlace::take("cr-worker", parts.clock, parts.events);
+  if (!place) return 1;
+  Worker{settings, parts, std::move(*place)}.serve();
+  return 0;
 }
 
 }  // namespace coderunner::executor
