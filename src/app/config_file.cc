@@ -13,7 +13,6 @@ struct ParserGaveUp {};
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <tuple>
 
@@ -42,13 +41,10 @@ std::string in_ascii(std::string_view text) {
 std::string restored(std::string_view ascii) {
   std::string text;
   for (std::size_t at = 0; at < ascii.size(); ++at) {
-    unsigned byte = 0;
-    const std::string_view digits = ascii.substr(std::min(at + 1, ascii.size()), 2);
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    const bool is_escape =
-        ascii[at] == kEscape && digits.size() == 2 && read.ptr == digits.data() + digits.size();
-    text += is_escape ? static_cast<char>(byte) : ascii[at];
-    if (is_escape) at += digits.size();
+    const std::string_view digits = ascii.substr(at + 1, 2);
+    const auto byte = ascii[at] == kEscape && digits.size() == 2 ? from_hex(digits) : std::nullopt;
+    text += byte ? static_cast<char>(byte->front()) : ascii[at];
+    if (byte) at += digits.size();
   }
   return text;
 }

@@ -15,21 +15,13 @@ using Json = nlohmann::json;
 constexpr const char* kRetryAfter = "retry_after";
 constexpr int kErrorDepth = 4;  // root, error, details, a field, its first reason
 
-std::optional<int> hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 std::string percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto high = at + 2 < text.size() ? hex_value(text[at + 1]) : std::nullopt;
-    const auto low = high ? hex_value(text[at + 2]) : std::nullopt;
-    const bool is_escape = text[at] == '%' && low;
-    plain += is_escape ? static_cast<char>(*high * 16 + *low) : text[at];
-    if (is_escape) at += 2;
+    const std::string_view digits = text.substr(at + 1, 2);
+    const auto byte = text[at] == '%' && digits.size() == 2 ? from_hex(digits) : std::nullopt;
+    plain += byte ? static_cast<char>(byte->front()) : text[at];
+    if (byte) at += digits.size();
   }
   return plain;
 }

@@ -11,6 +11,12 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kCutMark = " [cut]";
 
+// Two rows, each with the path in its message and in its call.
+std::size_t change_bytes(const ApiCall& call) {
+  constexpr std::size_t kCopies = 4, kRows = 2;
+  return kCopies * call.path.size() + kRows * limits::kLogLineOverhead;
+}
+
 }  // namespace
 
 std::string storable_text(std::string_view text, std::size_t max_bytes) {
@@ -49,16 +55,6 @@ LogLine RunLog::line(std::string_view level, std::string_view message,
   made.call = call;
   return made;
 }
-
-namespace {
-
-// Two rows, each with the path in its message and in its call.
-std::size_t change_bytes(const ApiCall& call) {
-  constexpr std::size_t kCopies = 4, kRows = 2;
-  return kCopies * call.path.size() + kRows * limits::kLogLineOverhead;
-}
-
-}  // namespace
 
 bool RunLog::may_announce(const ApiCall& call) const {
   return changes_ < limits::kMaxChangesPerRun &&
