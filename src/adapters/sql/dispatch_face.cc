@@ -76,14 +76,6 @@ Result<Keep> mint_nonce(Session& session, const Mint& mint, const GatePolicy& ga
   return Keep::no;
 }
 
-Result<bool> has_ended(Session& session, ExecutionId execution) {
-  const auto found = session.query(text::kStatusAndJob, {execution});
-  if (!found) return found.error();
-  if (found->empty()) return true;
-  const std::string status = found->front().text(0);
-  return status != to_text(Status::queued) && status != to_text(Status::running);
-}
-
 Result<Keep> revoke_nonce(Session& session, ExecutionId execution, const BackOff& back_off,
                           RevokeAnswer& answer) {
   const auto found = session.query(text::kStatusAndJob, {execution});
@@ -207,12 +199,7 @@ Result<MintAnswer> DispatchFace::mint(const Mint& mint) {
       });
 }
 
-// An end is final: who reads it needs no lock, and most dispatches are settled so.
 Result<RevokeAnswer> DispatchFace::revoke(ExecutionId execution, const BackOff& back_off) {
-  const auto ended =
-      readers_.read<bool>([&](Session& session) { return has_ended(session, execution); });
-  if (!ended) return ended.error();
-  if (*ended) return RevokeAnswer::ended;
   return writer_.run<RevokeAnswer>([&](Session& session, RevokeAnswer& answer) {
     return revoke_nonce(session, execution, back_off, answer);
   });
